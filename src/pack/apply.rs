@@ -23,8 +23,9 @@ use hpimount_containers::text::Table;
 use hpimount_containers::volume::{Content, Entry};
 use hpimount_containers::{formats, image, sheet};
 
-/// Memory for decoded blocks of compressed discs, and for edited assets, in bytes.
-pub(super) const MEMORY: usize = 64 << 20;
+/// Memory for decoded blocks of compressed discs, and for edited assets, in bytes: as much
+/// as the import of a picture of 2048 by 2048 pixels takes.
+pub(super) const MEMORY: usize = 192 << 20;
 
 /// Memory that the windows and the lists of a patch may take, in bytes.
 const PATCH_MEMORY: usize = 144 << 20;

@@ -533,8 +533,9 @@ fn keep(ino: Ino, new: Changed, changed: &mut HashMap<Ino, Bytes>) -> Vec<Ino> {
     .collect()
 }
 
-/// How many times the bytes of an asset and of an edited file an encoding takes,
-/// at most: decoded pictures have four bytes for each of theirs, or more.
+/// How many times the bytes of an asset and of an edited file an encoding takes, about,
+/// besides the pixels of pictures and the scenes of models, which are accounted for where
+/// they are read.
 const MEMORY_OF_EDIT: u64 = 8;
 
 /// Returns the memory for the encoding of an asset and an edited file that have `length`

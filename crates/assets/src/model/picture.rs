@@ -69,6 +69,14 @@ impl Picture {
         Some(indices.collect())
     }
 
+    /// Returns red, green, blue and alpha of every pixel, without a copy of true colors.
+    pub fn into_rgba(self) -> Vec<[u8; 4]> {
+        match self.pixels {
+            Pixels::Rgba(pixels) => pixels,
+            Pixels::Indexed { .. } => self.rgba(),
+        }
+    }
+
     /// Returns red, green, blue and alpha of every pixel.
     pub fn rgba(&self) -> Vec<[u8; 4]> {
         match &self.pixels {

@@ -11,7 +11,7 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use super::{Alone, AssetContext, AssetRef, ViewFile, ViewFormat};
-use crate::model::{Picture, png, quality, wav};
+use crate::model::{Reservation, png, quality, wav};
 use crate::parse::pixels::encode::OPAQUE;
 
 /// Encodes an edited file in the form of its asset.
@@ -195,8 +195,21 @@ impl Editable {
 /// the asset, and not the one to edit.
 pub const NOT_THIS_FILE: &str = "is generated, and no asset can be made from it";
 
-/// Reads an edited PNG file, which must have `width` by `height` pixels.
-pub fn picture(file: &[u8], (width, height): (u32, u32)) -> Result<Picture, String> {
+/// The pixels of an edited picture, and the memory for their import, to be kept until it
+/// ends.
+pub type EditedPixels = (Vec<[u8; 4]>, Option<Reservation>);
+
+/// Memory that the import of a picture takes for each pixel, in bytes: the picture, what
+/// is shown of the asset, and smaller levels, each several times.
+const MEMORY_OF_PIXEL: u64 = 32;
+
+/// Reads an edited PNG file, which must have `width` by `height` pixels. Returns its
+/// pixels, and the memory for their import.
+///
+/// # Errors
+/// Returns why it does not fit.
+pub fn picture(edit: &Edit<'_>, (width, height): (u32, u32)) -> Result<EditedPixels, String> {
+    let file = edit.file;
     let size = u64::from(width) * u64::from(height);
     let found = png::size(file).map_err(|problem| format!("is not a PNG picture: {problem}"))?;
     if found != (width, height) {
@@ -205,7 +218,16 @@ pub fn picture(file: &[u8], (width, height): (u32, u32)) -> Result<Picture, Stri
             "has {x}x{y} pixels, must have {width}x{height}: scale it"
         ));
     }
-    png::read(file, size).map_err(|problem| format!("cannot be read as a PNG picture: {problem}"))
+    let memory = size.saturating_mul(MEMORY_OF_PIXEL);
+    let memory = usize::try_from(memory).unwrap_or(usize::MAX);
+    let memory = edit
+        .context
+        .reserve(memory)
+        .map_err(|error| error.to_string())?;
+    let picture = png::read(file, size);
+    let picture =
+        picture.map_err(|problem| format!("cannot be read as a PNG picture: {problem}"))?;
+    Ok((picture.into_rgba(), memory))
 }
 
 /// Reads an edited WAV file, which must have these channels, samples per second, and

@@ -25,7 +25,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let number = numbers.find(is_edited).ok_or(NOT_THIS_FILE)?;
     let texture = &hgo.textures[number];
     let before = picture(texture).ok_or(NOT_THIS_FILE)?;
-    let edited = import::picture(edit.file, (before.width, before.height))?.rgba();
+    let (edited, _memory) = import::picture(edit, (before.width, before.height))?;
     if before.rgba() == edited {
         return Ok(Imported::Unchanged);
     }

@@ -51,7 +51,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         return Err(reason.to_owned());
     }
     let size = (texture.width.into(), texture.height.into());
-    let edited = import::picture(edit.file, size)?.rgba();
+    let (edited, _memory) = import::picture(edit, size)?;
     let before = file
         .textures
         .picture(&file.psx, index)

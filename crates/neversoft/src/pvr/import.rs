@@ -16,7 +16,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         return Err(reason.to_owned());
     }
     let size = (pvr.width.into(), pvr.height.into());
-    let edited = import::picture(edit.file, size)?.rgba();
+    let (edited, _memory) = import::picture(edit, size)?;
     let shows = |data: &[u8]| pixels::pixels(pvr.format(), size.0, size.1, data);
     if shows(&pvr.data).is_some_and(|shown| shown == edited) {
         return Ok(Imported::Unchanged);

@@ -18,7 +18,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let frame = frames.find(|frame| frame.name == edit.part.name);
     let frame = frame.ok_or(NOT_THIS_FILE)?;
     let stored = &tim.pictures[frame.picture];
-    let edited = import::picture(edit.file, (stored.width, stored.height))?.rgba();
+    let (edited, _memory) = import::picture(edit, (stored.width, stored.height))?;
     let shown = stored.decode(frame.palette);
     if shown.rgba() == edited {
         return Ok(Imported::Unchanged);

@@ -14,8 +14,8 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         return Err(NOT_THIS_FILE.to_owned());
     }
     let bmp = bmp::parse(edit.asset).map_err(|incomplete| incomplete.error.to_string())?;
-    let edited = import::picture(edit.file, (bmp.width, bmp.height))?.rgba();
-    if bmp.picture().rgba() == edited {
+    let (edited, _memory) = import::picture(edit, (bmp.width, bmp.height))?;
+    if bmp.picture().into_rgba() == edited {
         return Ok(Imported::Unchanged);
     }
     let mut warnings: Vec<String> = import::opacity_warning(&edited).into_iter().collect();

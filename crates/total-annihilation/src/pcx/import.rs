@@ -23,7 +23,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     }
     let pcx = pcx::parse(edit.asset).map_err(|incomplete| incomplete.error.to_string())?;
     let colors = colors(&pcx, edit.context);
-    let edited = import::picture(edit.file, (pcx.width, pcx.height))?.rgba();
+    let (edited, _memory) = import::picture(edit, (pcx.width, pcx.height))?;
     let damaged = |error: hpimount_containers::io::Error| error.to_string();
     let shown = picture(&pcx, &colors).map_err(damaged)?.rgba();
     if shown == edited {

@@ -21,8 +21,8 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let mut named = names(pictures.len()).zip(&pictures).enumerate();
     let named = named.find(|(_, (name, _))| *name == edit.part.name);
     let (number, (_, stored)) = named.ok_or(NOT_THIS_FILE)?;
-    let edited = import::picture(edit.file, (stored.width, stored.height))?.rgba();
-    if stored.decode().rgba() == edited {
+    let (edited, _memory) = import::picture(edit, (stored.width, stored.height))?;
+    if stored.decode().into_rgba() == edited {
         return Ok(Imported::Unchanged);
     }
     let mut asset = edit.asset.to_vec();
@@ -31,7 +31,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     }
     let after = xpr::parse(&asset.clone().into()).map_err(|error| error.to_string())?;
     let shown = after.pictures.get(number);
-    let shown = shown.ok_or("cannot be read again")?.decode().rgba();
+    let shown = shown.ok_or("cannot be read again")?.decode().into_rgba();
     let changed = import::with_pixels(asset, &edited, &shown, stored.format_name());
     Ok(Imported::Changed(changed))
 }
@@ -41,10 +41,14 @@ mod tests {
     use super::super::view::XPR_FORMAT;
     use super::super::xpr::tests::xpr;
     use super::*;
+    use crate::model::Reservation;
     use crate::model::png;
     use crate::view::import::{Changed, edited};
-    use crate::view::rendered;
+    use crate::view::{AssetContext, AssetRef, MakeShared, Shared, ViewFile, Wanted, rendered};
+    use bytes::Bytes;
     use fixtures::png_of;
+    use std::io;
+    use std::sync::Arc;
 
     fn shown(file: &[u8]) -> Vec<[u8; 4]> {
         let png = rendered(&XPR_FORMAT, file, "frame.png").unwrap();
@@ -88,6 +92,56 @@ mod tests {
             blocks.iter().all(|block| block[..2] == [0, 0]),
             "{blocks:?}"
         );
+    }
+
+    /// A mount that has no memory left.
+    struct Full;
+
+    impl AssetContext for Full {
+        fn name(&self) -> &str {
+            ""
+        }
+
+        fn find(&self, _: Wanted<'_>) -> Option<AssetRef> {
+            None
+        }
+
+        fn find_extensions(&self, _: &str, _: &[&str]) -> Vec<AssetRef> {
+            Vec::new()
+        }
+
+        fn find_outside(&self, _: &[&str]) -> Vec<AssetRef> {
+            Vec::new()
+        }
+
+        fn path_of(&self, _: AssetRef) -> String {
+            String::new()
+        }
+
+        fn read(&self, _: AssetRef) -> Option<Bytes> {
+            None
+        }
+
+        fn reserve(&self, bytes: usize) -> io::Result<Option<Reservation>> {
+            Err(io::Error::other(format!("{bytes} bytes are too many")))
+        }
+
+        fn shared(&self, _: &'static str, _: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_picture_is_read_only_if_there_is_memory_for_its_import() {
+        let asset = Bytes::from(xpr(6, &[0; 64]));
+        let refused = import(&Edit {
+            asset: &asset,
+            original: &asset,
+            context: &Full,
+            part: &ViewFile::from("frame.png"),
+            file: &png_of(4, 4, vec![[0; 4]; 16]),
+        });
+        assert_eq!(refused, Err("512 bytes are too many".to_owned()));
     }
 
     #[test]

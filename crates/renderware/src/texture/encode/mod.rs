@@ -35,7 +35,7 @@ pub fn import(
         .filter(|_| size::has_any_size(texture))
         .unwrap_or(size);
     if found == size {
-        let edited = import::picture(edit.file, size)?.rgba();
+        let (edited, _memory) = import::picture(edit, size)?;
         if texture.rgba(0).is_some_and(|shown| shown == edited) {
             return Ok(Imported::Unchanged);
         }
@@ -43,7 +43,7 @@ pub fn import(
         return Ok(Imported::Changed(changed));
     }
     let resized = size::resized(edit.asset, texture, found, sides)?;
-    let edited = import::picture(edit.file, found)?.rgba();
+    let (edited, _memory) = import::picture(edit, found)?;
     let file = Bytes::from(resized.file);
     let texture = read(file.clone()).ok_or("cannot be read again with this size")?;
     let mut changed = with_pixels(&file, &texture, &edited, read)?;
