@@ -82,17 +82,21 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         }
         TextureData::External | TextureData::Unknown => return Err(NOT_THIS_FILE.to_owned()),
     }
-    let after = Shown::read(&asset.clone().into(), edit.context)?;
-    let shown = after.textures.picture(&after.psx, index);
-    let shown = shown.ok_or("cannot be read again")?.rgba();
+    let after = parsed(&asset.clone().into())?;
+    let shown = file.textures.picture(&after, index);
+    let shown = shown.ok_or("cannot be read again")?.into_rgba();
     Ok(Imported::Changed(import::with_pixels(
         asset, &edited, &shown, "PSX",
     )))
 }
 
+fn parsed(bytes: &Bytes) -> Result<Psx, String> {
+    parse(bytes).map_err(|incomplete| incomplete.error.to_string())
+}
+
 impl Shown {
     fn read(bytes: &Bytes, context: &dyn AssetContext) -> Result<Self, String> {
-        let psx = parse(bytes).map_err(|incomplete| incomplete.error.to_string())?;
+        let psx = parsed(bytes)?;
         let neighbors = neighbors::needed(&psx, context.name(), context);
         let textures = TextureSet::new(&psx, neighbors);
         Ok(Self { psx, textures })
