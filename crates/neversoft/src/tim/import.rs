@@ -18,6 +18,8 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let frame = frames.find(|frame| frame.name == edit.part.name);
     let frame = frame.ok_or(NOT_THIS_FILE)?;
     let stored = &tim.pictures[frame.picture];
+    // No file is said to be editable if its levels cannot be written.
+    stored.levels()?;
     let (edited, _memory) = import::picture(edit, (stored.width, stored.height))?;
     let shown = stored.decode(frame.palette);
     if shown.rgba() == edited {
@@ -382,6 +384,12 @@ mod tests {
         file[16 + 17] = 2;
         let refused = change(&file, "frame.png", 2, &[RED; 4]).unwrap_err();
         assert_eq!(refused, "has 2 levels, whose places are unknown");
+        // So no file is said to be editable.
+        let refused = change(&file, "frame.png", 2, &shown(&file, "frame.png"));
+        assert_eq!(
+            refused.unwrap_err(),
+            "has 2 levels, whose places are unknown"
+        );
         // A header with registers and the lengths of the levels.
         let registers = [vec![0; 16], [16_u32, 4].map(u32::to_le_bytes).concat()].concat();
         file[16] += 24;
