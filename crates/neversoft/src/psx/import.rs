@@ -85,8 +85,13 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let after = parsed(&asset.clone().into())?;
     let shown = file.textures.picture(&after, index);
     let shown = shown.ok_or("cannot be read again")?.into_rgba();
+    let form = match &texture.data {
+        TextureData::Indexed { bits, .. } => format!("{bits} bits"),
+        TextureData::Pvr { pixel_format, .. } => pixels::form(*pixel_format).to_owned(),
+        TextureData::External | TextureData::Unknown => String::new(),
+    };
     Ok(Imported::Changed(import::with_pixels(
-        asset, &edited, &shown, "PSX",
+        asset, &edited, &shown, &form,
     )))
 }
 

@@ -26,7 +26,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let shown = shows(&data).ok_or("shows no pixels")?;
     let mut asset = edit.asset.to_vec();
     import::overwrite(edit.asset, &pvr.data, &data, &mut asset)?;
-    let changed = import::with_pixels(asset, &edited, &shown, "PVR");
+    let changed = import::with_pixels(asset, &edited, &shown, pixels::form(pvr.format()));
     Ok(Imported::Changed(changed))
 }
 
@@ -62,7 +62,7 @@ mod tests {
         };
         assert_eq!(
             changed.warnings,
-            ["1 transparent pixels become opaque: a texture of form PVR has no alpha"]
+            ["1 transparent pixels become opaque: a texture of form RGB565 has no alpha"]
         );
         let head = b"PVRT\x0C\0\0\0\x01\x03\0\0\x02\0\x02\0";
         let vq = [&head[..], &[0; 2049]].concat();

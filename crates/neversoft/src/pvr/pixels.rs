@@ -50,6 +50,14 @@ impl Color {
         }
     }
 
+    fn name(self) -> &'static str {
+        match self {
+            Self::Argb1555 => "ARGB1555",
+            Self::Rgb565 => "RGB565",
+            Self::Argb4444 => "ARGB4444",
+        }
+    }
+
     /// Returns the nearest color.
     fn nearest(self, rgba: [u8; 4]) -> u16 {
         match self {
@@ -103,6 +111,11 @@ pub(crate) enum Wrong {
     Size,
     /// The number of bytes.
     Length,
+}
+
+/// Returns the name of the form of the colors of a format.
+pub(crate) fn form(format: u32) -> &'static str {
+    Color::of(format).map_or("", Color::name)
 }
 
 /// Returns why pixels cannot be shown, or `None` if they can. The low byte of

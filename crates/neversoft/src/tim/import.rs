@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::parse::Place;
-use super::{Details, Frame, Stored, frames, parse};
+use super::{Frame, Stored, frames, parse};
 use hpimount_assets::model::palette::{Fitted, Palettized};
 use hpimount_assets::parse::pixels::encode::{indexed, mip};
 use hpimount_assets::view::import::{self, Edit, Imported, NOT_THIS_FILE};
@@ -44,11 +44,8 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     import::overwrite(edit.asset, &stored.colors, &encoded.colors, &mut asset)?;
     let shown = shown_by(&asset.clone().into(), &frame);
     let shown = shown.ok_or("cannot be read again")?;
-    let form = match stored.details {
-        Details::PlayStation { .. } => "TIM",
-        Details::PlayStation2 { .. } => "TIM2",
-    };
-    let mut changed = import::with_pixels(asset, &edited, &shown, form);
+    let form = format!("{} bits", stored.bits);
+    let mut changed = import::with_pixels(asset, &edited, &shown, &form);
     changed.warnings.append(&mut encoded.warnings);
     Ok(Imported::Changed(changed))
 }
@@ -337,7 +334,7 @@ mod tests {
         assert_eq!(changed.asset[20..], [1, 2, 3, 9, 8, 7]);
         assert_eq!(
             changed.warnings,
-            ["1 transparent pixels become opaque: a texture of form TIM has no alpha"]
+            ["1 transparent pixels become opaque: a texture of form 24 bits has no alpha"]
         );
     }
 
