@@ -51,13 +51,12 @@ fn json_takes_no_more_memory_than_is_reserved_for_it() {
         list("[0]")
     );
     files.push(("limits".to_owned(), limits));
-    for element in ["{}", r#"{"extensions":{"a":{"a":0}}}"#] {
-        let nodes = format!(
-            r#"{{"asset":{{"version":"2.0"}},"nodes":[{}]}}"#,
-            list(element)
-        );
-        files.push((format!("nodes: {element}"), nodes));
-    }
+    let node = r#"{"extensions":{"a":{"a":0}}}"#;
+    let nodes = format!(
+        r#"{{"asset":{{"version":"2.0"}},"nodes":[{}]}}"#,
+        list(node)
+    );
+    files.push(("nodes".to_owned(), nodes));
     let mut too_many = Vec::new();
     for (element, json) in files {
         let file = glb(&json);
