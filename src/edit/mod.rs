@@ -2,7 +2,7 @@
 //!
 //! What the mount shows is a function of the sources and of DIR, the folder of edits: it
 //! is what `--apply DIR` shows, except that a file of DIR in a converted tree has the
-//! bytes that were saved. Each change of DIR makes another [version](plan::Version) of
+//! bytes that were saved. Each change of DIR makes another version of
 //! the whole, which never changes. Files that are being written are beside the versions,
 //! in DIR under names that are not applied.
 //!

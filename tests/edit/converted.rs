@@ -70,6 +70,21 @@ fn a_saved_picture_is_its_asset() {
 }
 
 #[fuse_test]
+fn a_picture_that_is_saved_twice_and_read_in_between_is_its_asset() {
+    // As GIMP does, which reads it again to add its metadata.
+    let editing = picture();
+    let new = edited(&editing);
+    for _ in 0..2 {
+        editing.write(PICTURE, &new);
+        for _ in 0..9 {
+            assert!(editing.read(PICTURE) == new);
+        }
+    }
+    assert_eq!(editing.edits(), [PICTURE]);
+    editing.assert_applied();
+}
+
+#[fuse_test]
 fn an_empty_file_is_being_written() {
     let editing = picture();
     let (new, asset) = (edited(&editing), editing.read("bitmaps/logo.pcx"));

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use fixtures::hip::{Asset, Hip};
+use hpimount_containers::hip::{Game, Platform};
 use testkit::fuse_test;
 use testkit::mount::eventually;
 
@@ -67,4 +69,41 @@ fn what_is_refused_of_others_is_said_and_the_rest_counts() {
             .any(|row| row.starts_with("converted/none/nothing.png\trefused")),
         "{rows:?}"
     );
+}
+
+#[fuse_test]
+fn a_converted_file_of_others_is_its_asset_until_it_is_deleted() {
+    let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
+    hip.layer(0)
+        .add(Asset::new(b"TEXT", "greeting", b"\0\0\0\x05Hello\0\0\0"));
+    let editing = Editing::new("a.HIP", &hip.build());
+    let (text, asset) = (
+        "converted/texts/greeting.txt",
+        "layers/00-DEFAULT/greeting.text",
+    );
+    let before = editing.read(asset);
+    fs::create_dir_all(editing.edit("converted/texts")).unwrap();
+    fs::write(editing.edit(text), "Hi").unwrap();
+    eventually("it is the asset", || {
+        editing.read(asset) == b"\0\0\0\x02Hi\0\0"
+    });
+    assert_eq!(editing.read(text), b"Hi");
+    editing.assert_applied();
+    fs::remove_file(editing.edit(text)).unwrap();
+    eventually("it is undone", || editing.read(asset) == before);
+    assert_eq!(editing.read(text), b"Hello");
+}
+
+#[fuse_test]
+fn twenty_thousand_files_of_others_are_shown() {
+    let count = testkit::trial::part(2_000, 20_000);
+    let editing = Editing::of_units();
+    fs::create_dir(editing.edit("many")).unwrap();
+    for number in 0..count {
+        fs::write(editing.edit(&format!("many/file{number}.txt")), "x").unwrap();
+    }
+    eventually("all are shown", || {
+        editing.path("many").exists() && editing.names("many").len() == count
+    });
+    editing.assert_applied();
 }

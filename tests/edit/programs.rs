@@ -3,6 +3,9 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
+use fixtures::hpi::{File, V1, dir, file};
+use fixtures::ta::pcx::Pcx;
+use hpimount_containers::hpi::chunk::Method;
 use testkit::fuse_test;
 use testkit::mount::has_programs;
 
@@ -146,5 +149,59 @@ fn vim_leaves_nothing_but_the_file() {
     let _ = fs::remove_file(editing.path("units/ARMTANK.FBI~"));
     assert_eq!(editing.names("units"), ["ARMJEEP.FBI", "ARMTANK.FBI"]);
     assert_eq!(editing.edits(), ["units/ARMTANK.FBI"]);
+    editing.assert_applied();
+}
+
+#[fuse_test]
+fn git_works_in_a_mount() {
+    if !has_programs(&["git"]) {
+        return;
+    }
+    let zip = fixtures::container_seeds::zip_with("docs/a.txt", b"first\n");
+    let editing = Editing::new("a.zip", &zip);
+    let git = "git -c user.name=name -c user.email=name@example.org -c gc.auto=0";
+    shell(
+        &editing,
+        &format!("git init -q . && {git} add -A && {git} commit -qm one"),
+    );
+    shell(
+        &editing,
+        &format!("echo second > docs/a.txt; echo b > b.txt; {git} add -A; {git} commit -qm two"),
+    );
+    assert_eq!(editing.read("docs/a.txt"), b"second\n");
+    shell(
+        &editing,
+        "git checkout -q HEAD~1 && test -z \"$(git status --porcelain)\"",
+    );
+    assert_eq!(editing.read("docs/a.txt"), b"first\n");
+    assert!(!editing.path("b.txt").exists());
+    shell(
+        &editing,
+        "git checkout -q - && git fsck --strict && rm -rf .git",
+    );
+    assert_eq!(editing.edits(), ["b.txt", "docs/a.txt"]);
+    editing.assert_applied();
+}
+
+#[fuse_test]
+fn imagemagick_edits_pictures_in_place() {
+    if !has_programs(&["mogrify"]) {
+        return;
+    }
+    let picture = Pcx::indexed(4, 3, (0..12).collect()).file();
+    let hpi = V1::new(vec![dir(
+        b"bitmaps",
+        vec![file(b"logo.pcx", File::new(picture.clone(), Method::Zlib))],
+    )]);
+    let editing = Editing::new("a.hpi", &hpi.build().bytes);
+    shell(&editing, "mogrify -flop converted/bitmaps/logo.png");
+    assert_eq!(editing.edits(), ["converted/bitmaps/logo.png"]);
+    assert!(editing.read("bitmaps/logo.pcx") != picture);
+    editing.assert_applied();
+    shell(&editing, "mogrify -flop converted/bitmaps/logo.png");
+    assert!(
+        editing.read("bitmaps/logo.pcx") == picture,
+        "twice is the original"
+    );
     editing.assert_applied();
 }

@@ -105,11 +105,11 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
-        help: "Mount SOURCE so that it can be edited; what is saved goes to DIR",
-        long_help: "Mount so that it can be edited. What programs save into the mount goes to DIR, which is made if it \
-            is missing, in the layout of `--apply`; SOURCE is never written. What follows from a file, such as its \
-            archive, the disc in `.hpimount/image` and converted files, follows when the file is closed. A file removed \
-            from DIR is an edit undone. What cannot be done is an error of closing the file, and in \
+        help: "Mount SOURCE so that it can be edited; saved files go to DIR",
+        long_help: "Mount so that it can be edited. Files that programs save into the mount go to DIR, which is made if it \
+            is missing, in the layout of `--apply`; SOURCE is never written. The archive, the disc in \
+            `.hpimount/image` and converted files change when a file is closed. Removing a file from DIR undoes the \
+            edit. A file that the source cannot have is an error of closing it, and named in \
             `.hpimount/changes.tsv`. `hpipack --apply DIR SOURCE OUT` writes the result. With `--apply`, DIR is above \
             its CHANGES.",
         default: "the mount is read-only",
