@@ -16,6 +16,7 @@ use hpimount::mount::Options;
 use testkit::applied::{hpipack_apply, open_changed, read_at};
 use testkit::hpipack::stderr;
 use testkit::skip::possible;
+use testkit::trial;
 use testkit::walked::{Walked, files, open};
 
 /// Exit code of refused changes.
@@ -290,7 +291,8 @@ fn assets_that_are_added_and_deleted_are_where_an_independent_checker_expects_th
     };
     let mut archives: Vec<PathBuf> = list(synthetic).chain(list(peer)).collect();
     archives.sort();
-    for original in archives {
+    let step = trial::step(2);
+    for original in archives.into_iter().step_by(step) {
         let name = original.file_stem().unwrap().to_str().unwrap().to_owned();
         if NOT_CHECKED.contains(&&*name) {
             continue;
@@ -352,5 +354,5 @@ fn assets_that_are_added_and_deleted_are_where_an_independent_checker_expects_th
         }
         tried += 1;
     }
-    assert!(tried >= 30, "{tried}");
+    assert!(tried * step >= 30, "{tried}");
 }

@@ -9,6 +9,7 @@ use testkit::files::walk;
 use testkit::fuse_test;
 use testkit::merging::attribute;
 use testkit::mount::Fixture;
+use testkit::trial;
 
 /// Files of samples that are not damaged, or only warned of, but have nothing of
 /// this kind: no frames, models, textures, animations or pictures.
@@ -67,7 +68,8 @@ fn is_refused(facts: &str, file: &Path) -> bool {
 #[fuse_test]
 fn a_converted_file_is_empty_only_if_its_asset_is_damaged_or_has_nothing_to_show() {
     let mut found = Vec::new();
-    for folder in FOLDERS {
+    let tried = || FOLDERS.iter().step_by(trial::step(2));
+    for folder in tried() {
         let Some(archive) = shared(&format!("samples/{folder}")) else {
             return;
         };
@@ -88,5 +90,7 @@ fn a_converted_file_is_empty_only_if_its_asset_is_damaged_or_has_nothing_to_show
         }
     }
     found.sort_unstable();
-    assert_eq!(found, NOTHING_TO_SHOW);
+    let is_tried = |path: &&&str| tried().any(|folder| path.starts_with(&format!("{folder}/")));
+    let expected: Vec<&str> = NOTHING_TO_SHOW.iter().filter(is_tried).copied().collect();
+    assert_eq!(found, expected);
 }

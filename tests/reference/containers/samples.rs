@@ -10,6 +10,7 @@ use crate::shared;
 use serde_json::Value;
 use testkit::containers::{Opened, open_path};
 use testkit::skip::possible;
+use testkit::trial;
 
 /// An expected file: its path, its size, and its SHA-256 unless it cannot be
 /// read.
@@ -190,13 +191,16 @@ fn every_sample_matches_the_independent_reader() {
     else {
         return;
     };
+    let step = trial::step(2);
     for case in &CASES {
         let reader = readers.join(format!("{}_ref.py", case.folder));
         let mut count = 0;
         for sample in fs::read_dir(samples.join(case.folder)).unwrap() {
             let path = sample.unwrap().path();
             if is_sample(&path, case.extensions) {
-                check(case, &reader, &path);
+                if count % step == 0 {
+                    check(case, &reader, &path);
+                }
                 count += 1;
             }
         }
