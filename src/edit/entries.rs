@@ -398,7 +398,10 @@ impl EditedMount {
             }
         }
         let is_plain = |path: &str| !is_converted(path);
-        let is_at_its_place = own.as_ref().is_some_and(|own| own.elsewhere.is_none());
+        let is_at_its_place = match &own {
+            Some(own) => own.elsewhere.is_none(),
+            None => self.is_in_folder(&path),
+        };
         let keeps_place = is_at_its_place
             && is_plain(&path)
             && is_plain(new_path)
@@ -464,6 +467,7 @@ impl EditedMount {
         new_path: &str,
     ) -> Result<()> {
         let is_original = self.is_original(path)?;
+        self.keep_before(path)?;
         self.keep_before(new_path)?;
         let moved = self
             .writer

@@ -339,24 +339,33 @@ impl EditedMount {
     }
 
     fn set_modified(&self, number: u64, modified: SystemTime) -> Result<()> {
-        let (path, own) = {
+        let _turn = lock(&self.turn);
+        let (path, elsewhere) = {
             let mut inodes = lock(&self.inodes);
             let path = inodes.path(number).ok_or(Errno::STALE)?;
             let inode = inodes.get_mut(number).ok_or(Errno::STALE)?;
             inode.modified = Some(modified);
-            (path, inode.own().filter(|_| !inode.is_gone).cloned())
+            if inode.is_gone {
+                return Ok(());
+            }
+            (path, inode.own().and_then(|own| own.elsewhere.clone()))
         };
-        let Some(own) = own else {
-            return Ok(());
-        };
-        let place = own.elsewhere.unwrap_or(path.clone());
-        if place.is_empty() {
+        if let Some(unfinished) = elsewhere {
+            let set = self.writer.set_modified(unfinished, modified);
+            return set.map_err(|error| errno(&error));
+        }
+        if !self.is_in_folder(&path) {
             return Ok(());
         }
-        let _turn = lock(&self.turn);
-        let set = self.writer.set_modified(place, modified);
+        // Versions take a file with another time for another one.
+        self.keep_before(&path)?;
+        let set = self.writer.set_modified(path.clone(), modified);
         set.map_err(|error| errno(&error))?;
-        self.know(&path);
+        self.publish(&[&path], |inodes, change| {
+            if let Some(inode) = inodes.get_mut(number) {
+                inode.since = change;
+            }
+        });
         Ok(())
     }
 

@@ -390,9 +390,12 @@ impl Writer {
         })
     }
 
-    /// Removes a file that has no place in DIR.
+    /// Removes a file that has no place in DIR; one without a name is gone when it is closed.
     pub(super) fn discard(&self, path: String) -> io::Result<()> {
-        self.run(move |folder| folder.delete(&path, false).map(drop))
+        match path.is_empty() {
+            true => Ok(()),
+            false => self.run(move |folder| folder.delete(&path, false).map(drop)),
+        }
     }
 
     /// Takes the name from a file, which is unfinished then. Returns its new name.

@@ -217,6 +217,17 @@ impl EditedMount {
         (there, stat(&format!("{WHITEOUT}{name}")).is_ok())
     }
 
+    /// Returns whether DIR has a file at a path.
+    pub(super) fn is_in_folder(&self, path: &str) -> bool {
+        let opened = open_beneath(
+            &self.folder,
+            Path::new(path),
+            OFlags::RDONLY | OFlags::NONBLOCK,
+        );
+        let stat = opened.and_then(|file| Ok(FileStat::of(&file)?));
+        stat.is_ok_and(|stat| stat.kind == FileType::RegularFile)
+    }
+
     /// Remembers what the mount has made DIR say about a path, and about the directories
     /// that it may have made for it. Those who call it have the turn.
     pub(super) fn know(&self, path: &str) {

@@ -170,6 +170,24 @@ fn times_that_programs_set_are_kept() {
         ["readme.txt"],
         "a time alone copies nothing"
     );
+    // Nobody is kept from reading the file.
+    editing.image();
+    set("readme.txt");
+    assert_eq!(editing.read("readme.txt"), b"new");
+    let mut file = File::open(editing.path("readme.txt")).unwrap();
+    set("readme.txt");
+    let mut text = String::new();
+    file.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "new");
+    editing.assert_applied();
+    let mut file = File::open(editing.path("readme.txt")).unwrap();
+    fs::rename(editing.path("readme.txt"), editing.path("renamed.txt")).unwrap();
+    assert_eq!(editing.read("renamed.txt"), b"new");
+    text.clear();
+    file.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "new");
+    assert_eq!(editing.edits(), [".wh.readme.txt", "renamed.txt"]);
+    editing.assert_applied();
 }
 
 #[fuse_test]
