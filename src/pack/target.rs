@@ -144,11 +144,22 @@ fn made<T>(path: &Path, make: impl FnMut(&Path) -> io::Result<T>) -> Result<Name
 /// Returns the permissions of a new file that is made of a file or directory:
 /// who may read that may read the new file, as far as the umask permits.
 fn new_mode(source: Option<&Metadata>) -> u32 {
-    // It can only be read by setting it.
-    let umask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
-    rustix::process::umask(umask);
+    let umask = umask();
     let mode = source.map_or(0, |source| source.mode() & 0o666);
     (mode | PRIVATE) & !umask.as_raw_mode()
+}
+
+/// Returns the umask. Where it must be changed to be read, threads that create files
+/// meanwhile create private ones.
+fn umask() -> Mode {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    let bits = line.and_then(|bits| u32::from_str_radix(bits.trim(), 8).ok());
+    bits.map(Mode::from_bits_truncate).unwrap_or_else(|| {
+        let umask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
+        rustix::process::umask(umask);
+        umask
+    })
 }
 
 /// Creates a file without a name; `None` if the file system has none.
