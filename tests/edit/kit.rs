@@ -216,7 +216,11 @@ impl Editing {
     /// Unmounts, and waits for the daemon to end.
     pub(crate) fn unmount(&self) {
         let mount = self.mount();
-        rustix::mount::unmount(mount.path(), rustix::mount::UnmountFlags::empty()).unwrap();
+        // The kernel may not have closed the last file yet.
+        eventually("it is unmounted", || {
+            let flags = rustix::mount::UnmountFlags::empty();
+            rustix::mount::unmount(mount.path(), flags).is_ok()
+        });
         eventually("the daemon ends", || mount.daemon().has_ended());
     }
 }
