@@ -153,6 +153,14 @@ fn a_stopped_mount_is_an_error_after_two_seconds_and_others_can_be_opened() {
     let process = process_with(&point);
     let signal = |signal| rustix::process::kill_process(process, signal).unwrap();
     signal(Signal::STOP);
+    // A thread that stops with a request in hand keeps the requester waiting for ever.
+    let tasks = format!("/proc/{}/task", process.as_raw_nonzero());
+    eventually("all threads are stopped", || {
+        fs::read_dir(&tasks).unwrap().all(|task| {
+            let status = fs::read_to_string(task.unwrap().path().join("stat")).unwrap();
+            status.rsplit_once(") ").unwrap().1.starts_with('T')
+        })
+    });
     let refused = session.open(&[&first]);
     let opened = session.open(&[&other]);
     signal(Signal::CONT);
