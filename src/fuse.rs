@@ -286,13 +286,7 @@ impl Filesystem for Mounted {
             InitFlags::FUSE_NO_OPENDIR_SUPPORT,
             InitFlags::FUSE_EXPORT_SUPPORT,
         ];
-        for capability in wanted {
-            if config.add_capabilities(capability).is_err() {
-                log::debug!("the kernel does not offer {capability:?}");
-            }
-        }
-        // Refused only if it is 0.
-        let _ = config.set_max_background(MAX_BACKGROUND);
+        negotiate(config, &wanted);
         Ok(())
     }
 
@@ -511,6 +505,17 @@ impl Filesystem for Mounted {
             answer_xattr(reply, size, Ok(list));
         });
     }
+}
+
+/// Requests capabilities of the kernel that a mount can do without.
+fn negotiate(config: &mut KernelConfig, wanted: &[InitFlags]) {
+    for &capability in wanted {
+        if config.add_capabilities(capability).is_err() {
+            log::debug!("the kernel does not offer {capability:?}");
+        }
+    }
+    // Refused only if it is 0.
+    let _ = config.set_max_background(MAX_BACKGROUND);
 }
 
 /// Returns whether a file was opened to be read without the page cache.

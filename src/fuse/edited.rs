@@ -19,8 +19,8 @@ use fuser::{
 use rustix::fs::OFlags;
 
 use super::{
-    DOTS, FOREVER, Hook, MAX_BACKGROUND, MAX_NAME, NO_INODE, NOT_AT_ALL, Ownership, answer_xattr,
-    file_type, generation, guard, panic_hook,
+    DOTS, FOREVER, Hook, MAX_NAME, NO_INODE, NOT_AT_ALL, Ownership, answer_xattr, file_type,
+    generation, guard, negotiate, panic_hook,
 };
 use crate::edit::{Attributes, Change, EditedMount, Entry, Result};
 use crate::mount::{self, Attr, Ino};
@@ -127,13 +127,7 @@ impl Filesystem for Edited {
             // Without it, each write asks for an attribute first.
             InitFlags::FUSE_HANDLE_KILLPRIV_V2,
         ];
-        for capability in wanted {
-            if config.add_capabilities(capability).is_err() {
-                log::debug!("the kernel does not offer {capability:?}");
-            }
-        }
-        // Refused only if it is 0.
-        let _ = config.set_max_background(MAX_BACKGROUND);
+        negotiate(config, &wanted);
         Ok(())
     }
 
