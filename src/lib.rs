@@ -1,4 +1,4 @@
-//! hpimount mounts game archives as read-only file systems.
+//! hpimount mounts game archives as file systems.
 //!
 //! The formats are in two crates of their own, which know nothing of FUSE,
 //! threads or the network: [`hpimount_containers`] turns the bytes of an

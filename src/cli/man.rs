@@ -102,7 +102,7 @@ fn mount_options<S>(body: &mut Roff, program: &Program<S>) {
     body.control("PP", []);
     body.text(marked(
         "Options that `mount(8)` and `fstab(5)` add are accepted and change nothing, because the \
-         file system is mounted read-only, `nosuid` and `nodev` in any case. These are the \
+         file system is mounted `nosuid` and `nodev` in any case, and read-only without `--edit`. These are the \
          options that begin with `x-`, and:",
     ));
     let mut names = Vec::new();

@@ -22,7 +22,7 @@ pub const PROGRAM: Program<Args> = Program {
     name: "hpimount",
     // As for mount(8), which calls it, and all other helpers of that program.
     manual_section: "8",
-    summary: "mount game archives as read-only file systems",
+    summary: "mount game archives as file systems",
     usage: &[
         "[OPTIONS] SOURCE... MOUNTPOINT",
         "[OPTIONS] --game FOLDER MOUNTPOINT",
@@ -89,6 +89,7 @@ pub struct Args {
     mods: Vec<OsString>,
     order: Option<Order>,
     separate: bool,
+    is_read_only: bool,
     job: Option<Job>,
     json: bool,
     dat: Option<OsString>,
@@ -218,6 +219,11 @@ impl Args {
                 self.whole,
                 self.export.is_some(),
                 "--whole requires --export",
+            ),
+            (
+                self.mount.edit.is_some(),
+                !self.is_read_only,
+                "--edit contradicts -o ro",
             ),
             (
                 self.games.len() > 1,

@@ -3,7 +3,7 @@
 use crate::cli::{Block, Section};
 
 pub(super) const DESCRIPTION: &[&str] = &[
-    "`hpimount` mounts game archives, folders and assets as read-only file systems. A SOURCE is \
+    "`hpimount` mounts game archives, folders and assets as file systems. A SOURCE is \
      an archive (HPI, UFO, CCX, GP3 and KMP of Total Annihilation and TA: Kingdoms; HIP and HOP \
      of Heavy Iron's games; IMG of Grand Theft Auto; WAD, PKR and PRE of Neversoft's games; zip, 7z), \
      a disc image (GameCube, ISO 9660, Xbox), a folder, or a single asset, such as a PSX or HGO \

@@ -93,6 +93,14 @@ fn the_source_of_list_and_cat_is_followed_by_paths_in_it() {
 }
 
 #[test]
+fn a_mount_that_is_edited_is_not_read_only() {
+    let edited = |options: &str| parse(&["--edit", "e", "-o", options, "a.hpi", "mnt"]).unwrap();
+    assert!(edited("rw").action().is_ok());
+    assert!(edited("ro").action().is_err());
+    assert!(parse(&["--edit", "e", "--edit", "f", "a.hpi", "mnt"]).is_err());
+}
+
+#[test]
 fn folders_of_changes_are_absolute_and_in_order() {
     let args = parse(&["--apply", "/a", "--apply=b", "a.hpi", "mnt"]).unwrap();
     let folders = &args.mount.apply;

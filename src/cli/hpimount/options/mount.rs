@@ -342,6 +342,15 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
+        help: "Mount read-only",
+        long_help: "Mount read-only. Contradicts `--edit`, without which every mount is read-only.",
+        default: "read-only, unless --edit is given",
+        ..OptionSpec::new(
+            Name::Mount("ro"),
+            Takes::Nothing(|args| args.is_read_only = true),
+        )
+    },
+    OptionSpec {
         help: "Do not confine the threads that read archives",
         long_help: "Do not confine the threads that read archives to their sources. For systems \
             where that fails, which is an error otherwise; only for archives that you trust.",
@@ -354,7 +363,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
 ];
 
 /// Options of mount(8) and fstab(5) that are accepted and ignored: the mount is
-/// always read-only, `nosuid` and `nodev`.
+/// `nosuid` and `nodev` in any case, and read-only without `--edit`.
 pub(in crate::cli::hpimount) const IGNORED: &[&str] = &[
     "async",
     "atime",
@@ -386,7 +395,6 @@ pub(in crate::cli::hpimount) const IGNORED: &[&str] = &[
     "nouser",
     "owner",
     "relatime",
-    "ro",
     "rw",
     "silent",
     "strictatime",
