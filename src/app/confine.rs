@@ -256,7 +256,7 @@ fn edit_rules(folder: &Path) -> Result<RulesetCreated, RulesetError> {
     nothing()?.add_rules(path_beneath_rules([folder], writing()))
 }
 
-/// Returns the access that is needed to change what is in a directory.
+/// Returns the access rights for changing the contents of a directory.
 fn writing() -> BitFlags<AccessFs> {
     AccessFs::ReadFile
         | AccessFs::ReadDir

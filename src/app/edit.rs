@@ -64,7 +64,7 @@ fn resolved(folder: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Checks that a folder of edits is apart from what is read and from the mount point.
+/// Checks that a folder of edits is apart from the sources and from the mount point.
 fn check(folder: &Path, read: &[PathBuf], point: Option<&Path>) -> Result<(), &'static str> {
     if point.is_some_and(|point| point.starts_with(folder) || folder.starts_with(point)) {
         return Err("contains the mount point, or is in it");

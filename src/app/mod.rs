@@ -142,7 +142,7 @@ pub struct MountOptions {
     pub apply: Vec<PathBuf>,
     /// Whether to refuse changes that games may not find.
     pub apply_strict: bool,
-    /// The folder that what is written to the mount goes to, if it can be edited.
+    /// The folder for files that are saved into the mount, if it can be edited.
     pub edit: Option<PathBuf>,
     /// Where the password of encrypted archives comes from, if they have one.
     pub password: Option<PasswordSource>,
@@ -267,7 +267,7 @@ impl Waiting {
     }
 }
 
-/// What is mounted.
+/// The tree of a mount.
 #[derive(Clone)]
 enum Tree {
     /// A tree that changes only with its sources.

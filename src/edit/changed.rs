@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::names::{CONVERTED, is_derived};
 
-/// Number of keys that are remembered.
+/// Maximum number of keys.
 const MAX_KEYS: usize = 1 << 16;
 
 /// The changes of DIR, by what follows from them. Changes have increasing numbers.
@@ -29,8 +29,8 @@ struct Last {
 enum Key {
     /// A file or a directory with everything in it.
     Path(String),
-    /// The files in a directory with a stem: an archive in which something was changed, and
-    /// the other files that it consists of.
+    /// The files in a directory with a stem: a changed archive with all its files, such as
+    /// `.img` and `.dir`.
     Stem(String),
     /// The files of a source that has a converted tree.
     Tree(String),
@@ -66,7 +66,7 @@ impl Changes {
         }
         let mut add = |key| self.last.entry(key).or_default().add(number);
         add(Key::Path(path.to_owned()));
-        // What is in it, if it is an archive.
+        // Its contents, if it is an archive.
         add(Key::Path(format!("{path}.d")));
         let mut at = 0;
         for part in path.split('/') {
@@ -89,7 +89,7 @@ impl Changes {
         self.forgotten > since || self.is_known_between(path, since, until)
     }
 
-    /// Like [`Changes::between`], of changes that are remembered.
+    /// Like [`Changes::between`], but false if the changes have been forgotten.
     pub(super) fn is_known_between(&self, path: &str, since: u64, until: u64) -> bool {
         if is_derived(path) {
             return self.all.is_between(since, until);

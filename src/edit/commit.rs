@@ -1,4 +1,4 @@
-//! Giving what was written its place in DIR.
+//! Committing files: giving them their names in DIR.
 
 use std::path::Path;
 use std::sync::PoisonError;
@@ -15,11 +15,11 @@ use super::{EditedMount, Result, errno};
 use crate::source::open_beneath;
 use crate::sync::lock;
 
-/// Number of files of which it is remembered why they were refused.
+/// Maximum number of refused files with their reasons.
 const MAX_REFUSALS: usize = 1000;
 
 impl EditedMount {
-    /// Gives what was written to a file its place in DIR, if anything was.
+    /// Commits a file if it was changed.
     ///
     /// # Errors
     /// Returns `INVAL` if the bytes are refused, or the error of writing to DIR.
@@ -28,12 +28,12 @@ impl EditedMount {
         self.commit_in_turn(number)
     }
 
-    /// Like [`EditedMount::commit`], for those who have the turn.
+    /// Like [`EditedMount::commit`], for callers that hold the turn.
     pub(super) fn commit_in_turn(&self, number: u64) -> Result<()> {
         let Some((path, name, own)) = self.dirty(number) else {
             return Ok(());
         };
-        // Nobody writes to the file until it is at its place.
+        // No thread writes to the file until it is committed.
         let gate = own.gate.clone();
         let _closed = gate.write().unwrap_or_else(PoisonError::into_inner);
         let Some(unfinished) = own.elsewhere.clone().filter(|name| !name.is_empty()) else {
@@ -129,8 +129,8 @@ impl EditedMount {
         placed.map_err(|error| errno(&error))
     }
 
-    /// Keeps the file of DIR at a path that is about to be replaced or removed, for those
-    /// who read it.
+    /// Keeps the file of DIR at a path open for its readers, before it is replaced or
+    /// removed.
     pub(super) fn keep_before(&self, path: &str) -> Result<()> {
         match open_beneath(
             &self.folder,
@@ -145,8 +145,8 @@ impl EditedMount {
         }
     }
 
-    /// Counts a change of DIR at these paths, and lets `then` record it, before anybody
-    /// sees a version with it. Those who call it have the turn.
+    /// Counts a change of DIR at these paths, and lets `then` record it before a version with
+    /// it is visible. Callers hold the turn.
     pub(super) fn publish(&self, paths: &[&str], then: impl FnOnce(&mut Inodes, u64)) -> u64 {
         paths.iter().for_each(|path| self.know(path));
         let mut inodes = lock(&self.inodes);

@@ -15,8 +15,8 @@ use super::{EditedMount, Result, errno, errno_of};
 use crate::mount::FileKind;
 use crate::sync::lock;
 
-/// How long a converted file is missing after its edit was removed: programs remove or
-/// rename what they save in its place.
+/// How long a converted file is missing after its edit was removed: many programs remove
+/// or rename a file before they save it.
 const REPLACED: Duration = Duration::from_secs(5);
 
 /// A file with its place.
@@ -499,7 +499,7 @@ impl EditedMount {
             .path_and_own(number)
             .ok()
             .and_then(|(_, own)| own?.elsewhere);
-        // As before, its bytes are those of a name for a moment.
+        // It is a scratch file again.
         let unfinished = rejected.map(|rejected| self.writer.unname(rejected));
         let mut inodes = lock(&self.inodes);
         let place = inodes

@@ -51,7 +51,7 @@ pub(super) fn check_name(name: &str) -> Result<()> {
 }
 
 impl EditedMount {
-    /// Opens a file. `flags` are those of open(2).
+    /// Opens a file with the flags of open(2).
     ///
     /// # Errors
     /// Returns `PERM` if it is to be written and cannot be edited, or the errors of

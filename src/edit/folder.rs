@@ -31,7 +31,7 @@ pub(super) const REJECTED: &str = ".rejected~";
 /// The directory in DIR for files that later ones have superseded. It is not applied.
 const TRASH: &str = ".Trash-hpimount";
 
-/// Flags for opening a directory to change what is in it.
+/// Flags for opening a directory to change its entries.
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
 /// Permissions of new files and directories, less the umask.
@@ -118,7 +118,7 @@ impl EditFolder {
         open_beneath(&self.root, Path::new(path), DIRECTORY)
     }
 
-    /// Opens the directory at `path`, and makes what is missing of it.
+    /// Opens the directory at `path`, and makes its missing components.
     fn make(&self, path: &str) -> io::Result<OwnedFd> {
         let mut directory = self.directory("")?;
         for name in path.split('/').filter(|name| !name.is_empty()) {
@@ -366,7 +366,7 @@ impl Writer {
     ) -> io::Result<T> {
         let (sender, result) = channel();
         let job = Box::new(move |folder: &mut EditFolder| {
-            // Nobody waits if a handler has panicked.
+            // The receiver is gone if a handler has panicked.
             let _ = sender.send(work(folder));
         });
         self.0.send(job).map_err(|_| io::ErrorKind::BrokenPipe)?;

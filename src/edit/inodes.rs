@@ -1,6 +1,6 @@
 //! The inodes of an edited mount that the kernel knows, or that are not in its source.
 //!
-//! An inode is known by its directory and its name. A file that may have other bytes in a
+//! The key of an inode is its directory and its name. A file that may have other bytes in a
 //! later version gets another number there; the old one keeps its bytes for those who
 //! have it open.
 
@@ -59,7 +59,7 @@ pub(super) struct Directory {
     pub(super) found: Option<(Weak<Version>, Ino)>,
     /// The first version that has it under this name.
     pub(super) needs: u64,
-    /// Whether it is empty but for what was made in it.
+    /// Whether only the mount has added entries to it: no version has it yet.
     pub(super) is_new: bool,
     /// Whether a program has removed files from it: then it stays, though the source may
     /// have no directories without files.
@@ -120,7 +120,7 @@ impl Drop for Found {
 /// Something that is open.
 #[derive(Clone)]
 pub(super) enum Handle {
-    /// A file, with what it shows unless its bytes are in DIR.
+    /// A file, with its contents in a version unless its bytes are in DIR.
     File {
         inode: u64,
         found: Option<Arc<Found>>,
@@ -378,8 +378,7 @@ impl Inodes {
         self.handles.get(&number)
     }
 
-    /// Removes something that is open, and returns the inode of a file and what it has
-    /// shown.
+    /// Removes a handle, and returns the inode of a file and its contents in a version.
     pub(super) fn close(&mut self, number: u64) -> (Option<u64>, Option<Arc<Found>>) {
         let Some(Handle::File {
             inode: number,
@@ -401,7 +400,7 @@ impl Inodes {
         (Some(number), found)
     }
 
-    /// Returns a name or a path in the form in which two spellings are the same.
+    /// Returns a name or a path in the form that all its spellings have in common.
     pub(super) fn folded(&self, path: &str) -> String {
         match self.folds {
             true => path.to_ascii_lowercase(),
@@ -421,8 +420,7 @@ impl Inodes {
         self.changes.between(&self.folded(path), since, until)
     }
 
-    /// Returns whether the file at `path` has changed since the mount began, as far as
-    /// that is remembered.
+    /// Returns whether the file at `path` is known to have changed since the mount began.
     pub(super) fn is_changed(&self, path: &str, until: u64) -> bool {
         self.changes.is_known_between(&self.folded(path), 0, until)
     }

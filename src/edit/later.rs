@@ -26,7 +26,8 @@ const MOMENT: Duration = Duration::from_secs(2);
 /// How long after a change of DIR others are waited for.
 const SETTLED: Duration = Duration::from_millis(50);
 
-/// Number of changes of the mount that are remembered, to tell them from those of others.
+/// Maximum number of the mount's own changes that are remembered, to tell them from changes
+/// by other programs.
 const MAX_MARKS: usize = 4096;
 
 /// What DIR says about a path: the version of the file or the identity of the directory,
@@ -52,7 +53,7 @@ struct Pending {
     settled: Option<Instant>,
 }
 
-/// Does what is to be done later, until the mount ends.
+/// Does the pending work until the mount ends.
 pub(super) fn work(mount: &Weak<EditedMount>, watch: &Watch) {
     let mut pending = Pending::default();
     loop {
@@ -176,8 +177,7 @@ impl EditedMount {
         }
     }
 
-    /// Gives a file with a name for a moment a name in DIR that is not applied, if it has
-    /// bytes: nobody has replaced it.
+    /// Keeps a scratch file in DIR under a name that is not applied, unless it is empty.
     fn keep_scratch(&self, number: u64) {
         let (own, path) = {
             let inodes = lock(&self.inodes);
@@ -258,7 +258,7 @@ impl EditedMount {
         paths.filter(differs).cloned().collect()
     }
 
-    /// Adds what is in a directory of DIR.
+    /// Adds the entries of a directory of DIR.
     fn scan(&self, path: &str, found: &mut BTreeMap<String, Mark>) {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let Ok(directory) = open_beneath(&self.folder, Path::new(path), flags) else {
@@ -323,7 +323,7 @@ fn show_anew(inodes: &mut Inodes, changed: &[String]) {
     }
 }
 
-/// Returns whether a path in DIR is that of a file that has no place yet.
+/// Returns whether a path in DIR belongs to an unfinished file.
 fn is_unfinished(path: &str) -> bool {
     path.starts_with(UNFINISHED)
 }

@@ -13,7 +13,7 @@ use super::{EditedMount, Result, errno_of};
 use crate::mount::{Attr, FileKind};
 use crate::sync::lock;
 
-/// Offsets in listings from which on there are entries that are not in the version.
+/// First offset of the entries that are not in the version.
 const ADDED: u64 = 1 << 62;
 
 /// An entry of a listing.
@@ -139,8 +139,8 @@ impl EditedMount {
         Ok(())
     }
 
-    /// Emits an entry of a version, of which one lookup was counted there. Returns
-    /// whether it was accepted.
+    /// Emits an entry of a version, which has counted one lookup of it. Returns whether it
+    /// was accepted.
     fn emit_shown(
         &self,
         version: &Arc<Version>,

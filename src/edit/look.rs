@@ -233,7 +233,7 @@ impl EditedMount {
         Ok(attr.ino)
     }
 
-    /// Remembers the number of a directory in a version, of which one lookup was counted.
+    /// Remembers the number of a directory in a version, which has counted one lookup of it.
     fn found_directory(&self, version: &Arc<Version>, number: u64, ino: Ino) {
         let mut inodes = lock(&self.inodes);
         let number = inodes.exact(number);
@@ -250,8 +250,8 @@ impl EditedMount {
         }
     }
 
-    /// Returns the directory at a name, of which one lookup was counted in the version,
-    /// and counts one of its inode.
+    /// Returns the directory at a name, and counts one lookup of its inode. The version has
+    /// counted one as well.
     pub(super) fn show_directory(
         &self,
         version: &Arc<Version>,
@@ -381,7 +381,7 @@ impl EditedMount {
     /// Returns the attributes of an inode.
     ///
     /// # Errors
-    /// Returns `STALE` for a file that has changed and that nobody has open.
+    /// Returns `STALE` for a file that has changed and is not open.
     pub fn getattr(&self, number: u64) -> Result<Attributes> {
         self.current();
         self.attributes_now(number)

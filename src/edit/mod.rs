@@ -9,7 +9,7 @@
 //! # Parts
 //!
 //! * `look` finds inodes, `list` lists directories, and `read` reads files. `files` opens
-//!   and writes files, and `commit` gives what was written its place in DIR. `entries`
+//!   and writes files, and `commit` gives them their names in DIR. `entries`
 //!   makes, renames and removes entries. `later` does what happens some time after a file
 //!   was closed.
 //! * `inodes` has the inodes that the kernel knows, `changed` what may have changed since
@@ -138,7 +138,7 @@ impl OpenedFolder {
     }
 }
 
-/// What is edited, and how it is shown.
+/// The sources and options of an edited mount.
 pub struct EditPlan {
     /// The sources, without changes.
     pub prepared: Prepared,
@@ -243,7 +243,7 @@ impl EditedMount {
         self.settled(self.planner.newest())
     }
 
-    /// Lets a version show what is in it.
+    /// Makes the inodes follow a version.
     fn settled(&self, version: Arc<Version>) -> Arc<Version> {
         let settled = lock(&self.inodes).settle(&version);
         if let Some(refused) = settled {
@@ -294,7 +294,7 @@ impl EditedMount {
         let _ = self.signals.send(signal);
     }
 
-    /// Puts what is unfinished into DIR, and ends the threads.
+    /// Commits all unfinished files, and ends the threads.
     pub fn close(&self) {
         self.finish_all();
         self.signal(Signal::End);

@@ -68,7 +68,7 @@ pub(super) fn use_of(name: &str, has: &dyn Fn(&str) -> bool) -> Use {
     }
 }
 
-/// Returns whether a name in lower case is that of a swap file of vim: `.NAME.swp`, and
+/// Returns whether a name in lower case belongs to a swap file of vim: `.NAME.swp`, and
 /// `.swo` or `.swx` when there are several.
 fn is_vim_swap(name: &str) -> bool {
     let end = name.rsplit_once('.').map(|(_, end)| end);

@@ -20,11 +20,11 @@ use crate::source::FilePool;
 use crate::sync::{Condvar, Mutex, PoisonError, lock, wait};
 use hpimount_containers::changes::{Change, NewFile, Notice};
 
-/// How long the next version waits for more changes, unless somebody waits for it.
+/// How long the planner waits for more changes, unless a request waits for the version.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Maximum number of times that changes are left out, since what is refused may depend
-/// on what is there.
+/// Maximum number of attempts at a version: after some changes are left out, others may be
+/// refused.
 const MAX_TRIES: usize = 16;
 
 /// What the versions are made of.
@@ -91,12 +91,13 @@ pub(super) enum State {
 
 impl Recipe {
     /// Makes a version of what DIR says now, with the bytes of a file that is not in DIR
-    /// yet, if there is one. `number` and `latest` are those of the last change and its
-    /// path: of two files about one asset, that one counts, or else the later one.
+    /// yet, if there is one. `number` and `latest` are the number and the path of the
+    /// last change: of two files about one asset, the one at `latest` wins, or else the newer
+    /// one.
     ///
     /// # Errors
-    /// Returns an error if a source or DIR cannot be read, or with what is refused about
-    /// the whole.
+    /// Returns an error if a source or DIR cannot be read, or with refusals that concern the
+    /// whole source.
     pub(super) fn version(
         &self,
         number: u64,
@@ -189,8 +190,8 @@ impl Recipe {
     }
 }
 
-/// Removes what is not applied: names of programs that save, and empty converted files,
-/// which are being written. Returns the files that are shown as they are; the one at
+/// Removes files that are not applied: scratch files, and empty converted files, which are
+/// being written. Returns the files that are shown as they are; the one at
 /// `new_path` replaces one that was rejected.
 fn take_unusual(edits: &mut Edits, new_path: Option<&str>) -> BTreeMap<String, Kept> {
     let (mut kept, mut scratch) = (BTreeMap::new(), Vec::new());
@@ -248,7 +249,7 @@ struct Progress {
     /// The number of the last change that a version was made for, or tried.
     planned: u64,
     current: Arc<Version>,
-    /// All versions that somebody may still read.
+    /// All versions that may still be open.
     versions: Vec<Weak<Version>>,
     /// Number of threads that wait.
     waiting: usize,
@@ -352,7 +353,7 @@ impl Planner {
         progress.took = took;
         let is_late = made.is_err() && progress.wanted > number;
         if number < progress.planned || is_late {
-            // What it has read may have changed meanwhile.
+            // A file may have changed while it was read.
             return;
         }
         progress.planned = number;
@@ -368,7 +369,7 @@ impl Planner {
             }
         };
         drop(progress);
-        // What it holds is dropped without the lock.
+        // Dropping it may take long.
         drop(replaced);
         self.changed.notify_all();
     }
@@ -414,7 +415,7 @@ impl Planner {
             progress.show(tried.version)
         });
         drop(progress);
-        // What it holds is dropped without the lock.
+        // Dropping it may take long.
         drop(replaced);
         self.changed.notify_all();
         number

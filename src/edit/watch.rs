@@ -22,7 +22,7 @@ use hpimount_containers::volume::MAX_DEPTH;
 /// Number of bytes of events that are read at a time.
 const EVENTS: usize = 16 << 10;
 
-/// What is watched in each directory.
+/// The events that are watched in each directory.
 const WATCHED: WatchFlags = WatchFlags::CLOSE_WRITE
     .union(WatchFlags::MOVED_FROM)
     .union(WatchFlags::MOVED_TO)
@@ -34,7 +34,7 @@ const WATCHED: WatchFlags = WatchFlags::CLOSE_WRITE
 /// How often DIR is taken as changed where it cannot be watched.
 const LOOKED_AT: Duration = Duration::from_secs(1);
 
-/// What the thread for what happens later is told.
+/// A message to the thread of `later`.
 pub(super) enum Signal {
     /// A file was written through a mapping.
     Written(u64),
@@ -104,7 +104,7 @@ impl Watch {
     }
 }
 
-/// Sends the changes of a folder until nobody receives them.
+/// Sends the changes of a folder until the receiver is gone.
 fn watch(path: &Path, events: &Sender<Signal>) {
     let error = match Watched::start(path) {
         Ok(mut watched) => watched.send_all(events).err(),
@@ -175,7 +175,7 @@ impl Watched {
         Ok(())
     }
 
-    /// Sends events until nobody receives them.
+    /// Sends events until the receiver is gone.
     fn send_all(&mut self, events: &Sender<Signal>) -> io::Result<()> {
         let inotify = self.inotify.try_clone()?;
         let mut buffer = [MaybeUninit::uninit(); EVENTS];

@@ -25,7 +25,7 @@ use super::{
 use crate::edit::{Attributes, Change, EditedMount, Entry, Result};
 use crate::mount::{self, Attr, Ino};
 
-/// The type of a mode, and that of a regular file.
+/// The bits of a mode with the type of a file, and the type of a regular file.
 const TYPE: u32 = libc::S_IFMT;
 const REGULAR: u32 = libc::S_IFREG;
 
@@ -110,8 +110,8 @@ fn flags_of(flags: i32) -> OFlags {
     OFlags::from_bits_retain(flags as u32)
 }
 
-/// Returns how the kernel treats an open file: its pages are those of the inode, and only
-/// writers are flushed.
+/// Returns how the kernel treats an open file: it keeps the pages of the inode, and flushes
+/// only writers.
 fn opened_as(flags: OFlags) -> FopenFlags {
     match flags.intersects(OFlags::WRONLY | OFlags::RDWR) {
         true => FopenFlags::FOPEN_KEEP_CACHE,

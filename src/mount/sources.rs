@@ -148,8 +148,8 @@ impl Sources {
         })
     }
 
-    /// Returns the sources with absolute paths: those of a daemon, which changes its
-    /// working directory, can be opened again later.
+    /// Returns the sources with absolute paths, so that a daemon, which changes its working
+    /// directory, can open them again.
     ///
     /// # Errors
     /// Returns an error if there is no working directory.

@@ -170,7 +170,7 @@ fn times_that_programs_set_are_kept() {
         ["readme.txt"],
         "a time alone copies nothing"
     );
-    // Nobody is kept from reading the file.
+    // The file can still be read.
     editing.image();
     set("readme.txt");
     assert_eq!(editing.read("readme.txt"), b"new");

@@ -1,4 +1,4 @@
-//! The folder of edits: what it has, and what it may be.
+//! The folder of edits: its contents, and which folders are accepted.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -112,7 +112,7 @@ fn run(root: &Path, step: &Step) -> io::Result<()> {
     }
 }
 
-/// Returns what is below a directory: the bytes of files.
+/// Returns everything below a directory, with the bytes of files.
 fn tree(root: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     testkit::hpipack::contents(root)
 }

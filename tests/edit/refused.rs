@@ -38,7 +38,7 @@ fn a_full_folder_is_an_error_of_writing_and_the_image_stays() {
     );
     let free = rustix::fs::statvfs(editing.mount().path()).unwrap();
     assert!(free.f_blocks * free.f_frsize <= 1 << 20);
-    // As on any file system, what was written until then is there.
+    // As on any file system, the file has the bytes before the error.
     let cut = editing.read("units/ARMTANK.FBI");
     assert!(cut.len() < 3 << 20);
     fs::remove_file(editing.path("units/ARMTANK.FBI")).unwrap();

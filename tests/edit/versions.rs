@@ -1,4 +1,4 @@
-//! What follows from a change follows at once, and what is open stays.
+//! Derived files change at once, and open files keep their bytes.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};

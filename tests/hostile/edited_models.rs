@@ -1,4 +1,4 @@
-//! Edited models in which many parts share something large take no long time.
+//! Edited models with many parts that share something large are quickly imported.
 
 use fixtures::clump as build;
 use hpimount_assets::model::edited::Edited;

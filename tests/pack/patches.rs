@@ -350,7 +350,7 @@ fn several_patches_share_the_space_for_decoded_sections() {
 }
 
 /// Returns a VCDIFF patch whose only window has some bytes, and then as many pairs as
-/// stated: too many to be kept as ranges. `adler` is its checksum, if it has one.
+/// stated: too many to be kept as ranges. `adler` is its checksum; a window without one has `None`.
 fn with_pairs(bytes: &[u8], pairs: usize, adler: Option<u32>) -> Vec<u8> {
     let number = |value: usize| -> Vec<u8> {
         let groups = (0..5)

@@ -85,8 +85,8 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// Returns an entry for each name of the parts, in the order in which they first
-    /// occur: a map, or a list of maps.
+    /// Returns an entry for each name of the parts, ordered by first occurrence: a map, or a
+    /// list of maps.
     pub(super) fn entries(self, parts: &'a [Part]) -> Vec<Entry<'a>> {
         let mut entries: Vec<Entry<'a>> = Vec::new();
         for part in parts {

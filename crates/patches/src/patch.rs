@@ -30,7 +30,7 @@ pub struct Options {
     pub memory: usize,
     /// Memory that the list of windows of VCDIFF and the windows that were touched last
     /// may take together, in bytes. 144 MiB by default, which suffices for the longest
-    /// windows; [`Patch::memory_of_windows`] tells what they need.
+    /// windows; see [`Patch::memory_of_windows`].
     pub windows: usize,
     /// Storage for compressed sections of VCDIFF. By default they are in memory, and may
     /// take half of it.

@@ -58,7 +58,7 @@ impl PatchFile {
 
     /// Applies it to the file that it was made for among some: to the first one that
     /// passes its check; if several do, to the one whose length is closest to the result's.
-    /// Its lists may take as much as `budget` has in all, its windows what is left.
+    /// Its lists may take as much as `budget` has in all, its windows the rest.
     /// With `options.verify`, compares all checksums.
     ///
     /// # Errors

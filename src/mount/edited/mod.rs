@@ -533,9 +533,8 @@ fn keep(ino: Ino, new: Changed, changed: &mut HashMap<Ino, Bytes>) -> Vec<Ino> {
     .collect()
 }
 
-/// How many times the bytes of an asset and of an edited file an encoding takes, about,
-/// besides the pixels of pictures and the scenes of models, which are accounted for where
-/// they are read.
+/// Memory of an encoding as a multiple of the bytes of the asset and of the edited file.
+/// The pixels of pictures and the scenes of models are accounted for where they are read.
 const MEMORY_OF_EDIT: u64 = 8;
 
 /// Returns the memory for the encoding of an asset and an edited file that have `length`

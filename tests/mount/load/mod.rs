@@ -28,7 +28,7 @@ const CACHE: usize = 4 << 20;
 
 /// Maximum memory of the daemon in addition to its cache, in bytes: 23 MiB for the
 /// program itself in a development build, 16 MiB that requests may reserve beyond the
-/// limit of the cache for what they decode, and 1 MiB for its tree.
+/// limit of the cache for decoding, and 1 MiB for its tree.
 const OTHER_MEMORY: usize = 40 << 20;
 
 /// Every reader makes progress within this time, even on a busy machine.

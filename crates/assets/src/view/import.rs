@@ -199,8 +199,8 @@ pub const NOT_THIS_FILE: &str = "is generated, and no asset can be made from it"
 /// ends.
 pub type EditedPixels = (Vec<[u8; 4]>, Option<Reservation>);
 
-/// Memory that the import of a picture takes for each pixel, in bytes: the picture, what
-/// is shown of the asset, and smaller levels, each several times.
+/// Memory that the import of a picture takes for each pixel, in bytes: the edited and the
+/// shown picture, and smaller levels, each several times.
 const MEMORY_OF_PIXEL: u64 = 32;
 
 /// Reads an edited PNG file, which must have `width` by `height` pixels. Returns its

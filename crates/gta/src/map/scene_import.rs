@@ -182,7 +182,7 @@ impl<'a> Map<'a> {
         original
     }
 
-    /// Adds the row of a copied object: that of the original, with its own place.
+    /// Adds a row for a copied object: the row of the original, at its own place.
     fn copy(&mut self, node: usize, object: &Object) {
         self.check_scale(node, &self.pairing.edited.scene.nodes[node].name);
         let place = self.root.after(self.pairing.world(node)).transform();

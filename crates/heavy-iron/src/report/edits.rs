@@ -571,8 +571,8 @@ fn centre(node: &Node<'_>, part: &str, paths: &mut Paths) {
     });
 }
 
-/// Adds the columns of a table with a row for each field, for those of a part at a path,
-/// or of the parts of a list there. `prefix` is what precedes their names in the table.
+/// Adds the columns of a table with a row for each field, for the fields of a part at a
+/// path, or of the parts of a list there. `prefix` is what precedes their names in the table.
 fn fields_of(node: &Node<'_>, path: &str, prefix: &str, paths: &mut Paths) {
     let mut index = 0;
     node.for_each(&mut |name, child| match name {

@@ -214,7 +214,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Returns the fields of the parts of all objects, of lists those of the first elements.
+    /// Returns the fields of the parts of all objects; of a list, the fields of its first
+    /// elements.
     /// The fields of all entities are not among them.
     fn groups(&self) -> io::Result<Vec<Group>> {
         let mut groups: Vec<Group> = Vec::new();

@@ -65,9 +65,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Memory that is always left for a window, in bytes.
 const MIN_WINDOW: usize = 1 << 20;
 
-/// Returns the memory of the windows that are kept, in bytes: as much as that of the one
-/// that is being resolved, which never takes more than its bytes. The list of windows and
-/// both may take `limit` bytes.
+/// Returns the memory of the windows that are kept, in bytes. The window that is being
+/// resolved takes as much at most, so that both have room for the longest window, as far as
+/// the list of windows leaves room in `limit`.
 fn half(patch: &Vcdiff, limit: usize) -> usize {
     let longest = patch.windows.iter().map(|window| window.length).max();
     let longest = usize::try_from(longest.unwrap_or(0)).unwrap_or(usize::MAX);

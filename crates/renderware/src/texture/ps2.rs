@@ -402,7 +402,7 @@ pub(super) fn colors(palette: &[u8], is_wide: bool, is_exchanged: bool) -> [[u8;
     })
 }
 
-/// Returns the colors of a palette in the order in which they are stored.
+/// Returns the colors of a palette in stored order.
 pub(super) fn stored_colors(palette: &[u8], is_wide: bool) -> Vec<[u8; 4]> {
     match is_wide {
         true => palette

@@ -113,7 +113,7 @@ fn unpack(file: &[u8]) -> Result<(&[u8], &[u8]), String> {
 fn parsed_size(json: &[u8]) -> usize {
     let mut size = json.len();
     let (mut rest, mut key) = (json, &json[..0]);
-    // How many brackets are open, and how many are with those of JSON that is kept.
+    // The number of open brackets, now and where JSON begins that is kept.
     let (mut open, mut kept) = (0_usize, None);
     while let Some((byte, after)) = rest.split_first() {
         rest = after;
@@ -154,8 +154,8 @@ fn string(json: &[u8]) -> (&[u8], &[u8]) {
     (string, rest.get(1..).unwrap_or_default())
 }
 
-/// Returns whether the value of a key may be kept as it is: extensions, the limits of
-/// accessors, and what is written with escapes.
+/// Returns whether the value of a key may be kept as JSON: extensions, the limits of
+/// accessors, and keys with escapes.
 fn is_kept(key: &[u8]) -> bool {
     matches!(key, b"extensions" | b"min" | b"max") || key.contains(&b'\\')
 }

@@ -94,9 +94,9 @@ pub(super) type Origin<'c> = (usize, &'c str);
 /// A change with its origin.
 type Placed<'c> = (&'c Change, Origin<'c>);
 
-/// When a list is spliced, by its start, its end and its path: what is behind comes first,
-/// so that the offsets of the others stay true. Of two empty lists at one offset that is
-/// the one with the lesser path: the `links` of an object are behind its `list`.
+/// The order in which lists are spliced, by start, end and path: the last list comes first,
+/// so that the offsets of the others stay true. Of two empty lists at one offset, the one
+/// with the lesser path is last: the `links` of an object are behind its `list`.
 type Turn<'c> = (Reverse<(usize, usize)>, &'c str);
 
 /// Returns an asset with changes, each with its origin.
@@ -175,8 +175,8 @@ pub(super) fn patched<'c>(
     Ok(out)
 }
 
-/// Which bytes of an asset are written, by which changes. It takes five bytes for each of
-/// the asset, however many of them are changed.
+/// The written bytes of an asset, each with its change. It takes five bytes for each byte
+/// of the asset.
 struct Written {
     /// The bits that are written.
     masks: Vec<u8>,

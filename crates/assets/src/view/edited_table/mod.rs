@@ -448,7 +448,7 @@ impl Comparison<'_> {
         Ok(pairs)
     }
 
-    /// Groups rows by a key. Rows of the edited table whose key is known are taken from
+    /// Groups rows by a key, and removes the rows of the edited table with a known key from
     /// `left`. Returns `None` if more than `comparisons` of rows fail, which are subtracted
     /// from it.
     fn groups(

@@ -62,7 +62,7 @@ impl Archives {
         }
     }
 
-    /// Returns the archives as those of another game.
+    /// Returns the archives as archives of another game.
     fn of_game(mut self, game: Game) -> Self {
         let assets = self.assets.iter_mut();
         assets.for_each(|asset| asset.kind.game = game);

@@ -179,7 +179,7 @@ fn palette(texture: &Texture, pixels: &[[u8; 4]]) -> Option<NewPalette> {
         return None;
     }
     let mut before = palette_colors(texture, &texture.palette);
-    // What is missing of a palette is shown as transparent.
+    // Missing colors of a palette are shown as transparent.
     before.resize(count, [0; 4]);
     let old = old_indices(texture, 0);
     let rounded = |pixel| rounded(texture, pixel);

@@ -164,7 +164,7 @@ fn put<const N: usize>(patches: &mut Patches, place: usize, bytes: [u8; N]) {
 }
 
 /// Returns the sizes of the chunks around the fields of a texture, and their places; the
-/// last one is that of the fields.
+/// last size is the one of the fields.
 fn sizes_around(file: &Bytes, fields: u64) -> Result<Vec<(usize, u32)>, String> {
     let mut sizes = Vec::new();
     let mut chunks = Chunks::new(file.clone(), 0);
