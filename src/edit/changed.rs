@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::names::{CONVERTED, is_derived};
+use super::names::{CONVERTED, INSIDE, is_derived};
 
 /// Maximum number of keys.
 const MAX_KEYS: usize = 1 << 16;
@@ -60,18 +60,19 @@ impl Changes {
     /// Records a change of a path.
     pub(super) fn record(&mut self, number: u64, path: &str) {
         self.all.add(number);
-        if self.last.len() >= MAX_KEYS {
+        // Without a path, everything may have changed.
+        if path.is_empty() || self.last.len() >= MAX_KEYS {
             self.last.clear();
             self.forgotten = number;
         }
         let mut add = |key| self.last.entry(key).or_default().add(number);
         add(Key::Path(path.to_owned()));
         // Its contents, if it is an archive.
-        add(Key::Path(format!("{path}.d")));
+        add(Key::Path(format!("{path}{INSIDE}")));
         let mut at = 0;
         for part in path.split('/') {
             let before = path[..at].trim_end_matches('/');
-            if let Some(archive) = part.strip_suffix(".d") {
+            if let Some(archive) = part.strip_suffix(INSIDE) {
                 add(Key::Stem(stem(&path[..at + archive.len()]).to_owned()));
             }
             match part {
@@ -180,6 +181,15 @@ mod tests {
                 "{since} {until}"
             );
         }
+    }
+
+    #[test]
+    fn without_a_path_everything_may_have_changed() {
+        let mut changes = Changes::default();
+        changes.record(1, "a");
+        changes.record(2, "");
+        assert!(changes.between("b", 1, 2));
+        assert!(!changes.between("b", 2, 3));
     }
 
     #[test]

@@ -8,10 +8,10 @@ use rustix::io::Errno;
 
 use super::folder::REJECTED;
 use super::inodes::{Body, Inodes, Note, Own};
-use super::names::{Use, is_converted, use_of};
+use super::names::{INSIDE, Use, is_converted, join, use_of};
 use super::plan::New;
 use super::watch::Signal;
-use super::{EditedMount, Result, errno};
+use super::{EditedMount, Result, at, errno};
 use crate::source::open_beneath;
 use crate::sync::lock;
 
@@ -145,6 +145,32 @@ impl EditedMount {
         }
     }
 
+    /// Does the same for all files below a directory.
+    pub(super) fn keep_below(&self, directory: &str) -> Result<()> {
+        let prefix = join(directory, "");
+        let mut paths = Vec::new();
+        self.current().edits.each(&mut |path, _| {
+            if path.starts_with(&prefix) {
+                paths.push(path.to_owned());
+            }
+        });
+        paths.iter().try_for_each(|path| self.keep_before(path))
+    }
+
+    /// Moves the changes inside an archive that is about to go to the trash of DIR.
+    pub(super) fn throw_away_inside(&self, archive: &str) -> Result<()> {
+        let inside = format!("{archive}{INSIDE}");
+        let version = self.current();
+        let is_companion = at(&version.vfs, &inside, |ino| version.vfs.is_companion(ino))?;
+        if is_companion != Some(true) {
+            return Ok(());
+        }
+        self.keep_below(&inside)?;
+        self.writer
+            .throw_away(inside)
+            .map_err(|error| errno(&error))
+    }
+
     /// Counts a change of DIR at these paths, and lets `then` record it before a version with
     /// it is visible. Callers hold the turn.
     pub(super) fn publish(&self, paths: &[&str], then: impl FnOnce(&mut Inodes, u64)) -> u64 {
@@ -207,7 +233,11 @@ impl EditedMount {
         };
         log::error!("{path}: {reason}");
         let rejected = format!("{path}{REJECTED}");
-        if let Err(error) = self.writer.rename(path.clone(), rejected.clone(), false) {
+        let moved = self.keep_before(&path).and_then(|()| {
+            let moved = self.writer.rename(path.clone(), rejected.clone(), false);
+            moved.map_err(|error| errno(&error))
+        });
+        if let Err(error) = moved {
             return log::error!("{path}: {error}");
         }
         self.refuse(&path, &reason);
@@ -228,7 +258,11 @@ impl EditedMount {
     pub(super) fn throw_away(&self, path: &str) {
         let _turn = lock(&self.turn);
         log::warn!("{path}: its asset was changed otherwise since: it is in the trash of DIR");
-        if let Err(error) = self.writer.throw_away(path.to_owned()) {
+        let moved = self.keep_before(path).and_then(|()| {
+            let moved = self.writer.throw_away(path.to_owned());
+            moved.map_err(|error| errno(&error))
+        });
+        if let Err(error) = moved {
             return log::error!("{path}: {error}");
         }
         self.publish(&[path], |inodes, _| {

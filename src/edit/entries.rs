@@ -155,6 +155,7 @@ impl EditedMount {
         // Of a converted file only the edit is removed.
         let is_original = !is_edit && self.is_original(path)?;
         self.keep_before(path)?;
+        self.throw_away_inside(path)?;
         let removed = self.writer.delete(path.to_owned(), is_original);
         let was_there = removed.map_err(|error| errno(&error))?;
         lock(&self.refusals).remove(path);
@@ -186,7 +187,7 @@ impl EditedMount {
         }
         let _turn = lock(&self.turn);
         let (parent, path) = self.new_entry(parent, name)?;
-        if is_converted(&path) {
+        if is_converted(&path) || use_of(name, &|_| false) == Use::Scratch {
             return Err(Errno::PERM);
         }
         let tried = self.planner.try_change(&path, New::Directory);
@@ -365,6 +366,7 @@ impl EditedMount {
     fn rename_directory(&self, number: u64, parent: u64, name: &str, new_path: &str) -> Result<()> {
         let number = lock(&self.inodes).exact(number);
         let path = self.check_movable(number)?;
+        self.keep_below(&path)?;
         let renamed = self.writer.rename(path.clone(), new_path.to_owned(), false);
         renamed.map_err(|error| errno(&error))?;
         self.publish(&[&path, new_path], |inodes, change| {
@@ -469,6 +471,7 @@ impl EditedMount {
         let is_original = self.is_original(path)?;
         self.keep_before(path)?;
         self.keep_before(new_path)?;
+        self.throw_away_inside(path)?;
         let moved = self
             .writer
             .rename(path.to_owned(), new_path.to_owned(), is_original);

@@ -12,6 +12,7 @@ use std::time::SystemTime;
 use rustix::fs::{FallocateFlags, OFlags, StatVfs};
 use rustix::io::Errno;
 
+use super::folder::MAX_NAME;
 use super::inodes::{Body, Handle, Inode, Own};
 use super::look::{Attributes, of_own};
 use super::names::{is_converted, is_derived, join};
@@ -20,9 +21,6 @@ use super::{EditedMount, Result, errno};
 use crate::mount::FileKind;
 use crate::source::WHITEOUT;
 use crate::sync::lock;
-
-/// Maximum length of a name in bytes.
-const MAX_NAME: usize = 255;
 
 /// Number of bytes that are copied at a time.
 const PIECE: u32 = 1 << 20;
@@ -67,8 +65,10 @@ impl EditedMount {
         ) {
             return Err(Errno::ISDIR);
         }
-        let found = self.pin(number)?;
-        Ok(lock(&self.inodes).open(Handle::File {
+        let found = self.find_shown(number)?;
+        let mut inodes = lock(&self.inodes);
+        inodes.get_mut(number).ok_or(Errno::STALE)?.pinned = found.clone();
+        Ok(inodes.open(Handle::File {
             inode: number,
             found,
             is_writable,
@@ -309,7 +309,7 @@ impl EditedMount {
 
     /// Copies what an inode shows to a file.
     fn copy_shown(&self, number: u64, file: &File) -> Result<()> {
-        let found = self.pin(number)?.ok_or(Errno::STALE)?;
+        let found = self.find_shown(number)?.ok_or(Errno::STALE)?;
         copy(file, |offset| Self::read_found(&found, offset, PIECE))
     }
 

@@ -8,6 +8,7 @@ use std::fs::{File, FileTimes};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
@@ -28,15 +29,18 @@ pub(super) const UNFINISHED: &str = ".hpimount-";
 /// Ends the names of rejected files in DIR, which are not applied.
 pub(super) const REJECTED: &str = ".rejected~";
 
-/// The directory in DIR for files that later ones have superseded. It is not applied.
-const TRASH: &str = ".Trash-hpimount";
+/// Maximum length of a name in bytes.
+pub(super) const MAX_NAME: usize = 255;
+
+/// The directory in DIR for superseded files. It is not applied.
+pub(super) const TRASH: &str = ".Trash-hpimount";
 
 /// Flags for opening a directory to change its entries.
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
-/// Permissions of new files and directories, less the umask.
-const FILE_MODE: Mode = Mode::from_bits_truncate(0o666);
-const DIRECTORY_MODE: Mode = Mode::from_bits_truncate(0o777);
+/// Permissions of new files and directories, less the umask: others may not change them.
+const FILE_MODE: Mode = Mode::from_bits_truncate(0o644);
+const DIRECTORY_MODE: Mode = Mode::from_bits_truncate(0o755);
 
 /// A folder of edits that is open and locked. Paths are relative to it, with slashes.
 pub(super) struct EditFolder {
@@ -53,7 +57,7 @@ impl EditFolder {
     /// Returns an error if it cannot be opened, is in use by another mount, or could be
     /// changed by other users.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        match std::fs::create_dir(path) {
+        match std::fs::DirBuilder::new().mode(0o755).create(path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
@@ -135,10 +139,13 @@ impl EditFolder {
         Ok(directory)
     }
 
-    /// Removes a file and the changes inside it, and marks it as deleted if the original
-    /// has it. Returns whether it was there.
+    /// Removes a file, and marks it as deleted if the original has it. Returns whether it was
+    /// there.
     fn delete(&self, path: &str, is_original: bool) -> io::Result<bool> {
         let (parent, name) = split(path);
+        if is_original && WHITEOUT.len() + name.len() > MAX_NAME {
+            return Err(Errno::NAMETOOLONG.into());
+        }
         let directory = match is_original {
             true => self.make(parent)?,
             false => match self.directory(parent) {
@@ -146,7 +153,6 @@ impl EditFolder {
                 directory => directory?,
             },
         };
-        self.throw_away_inside(&directory, name)?;
         let is_there = match unlinkat(&directory, name, AtFlags::empty()) {
             Err(Errno::NOENT) => false,
             removed => removed.map(|()| true)?,
@@ -162,7 +168,6 @@ impl EditFolder {
     fn rename(&self, from: &str, to: &str, is_original: bool) -> io::Result<()> {
         let ((old_parent, old), (new_parent, new)) = (split(from), split(to));
         let (before, after) = (self.directory(old_parent)?, self.make(new_parent)?);
-        self.throw_away_inside(&before, old)?;
         if is_marked(&after, new)?
             && let Ok(directory) = self.directory(from)
         {
@@ -175,15 +180,6 @@ impl EditFolder {
             mark(&before, &format!("{WHITEOUT}{old}"))?;
         }
         Ok(())
-    }
-
-    /// Moves the changes inside an archive that is about to go to the trash.
-    fn throw_away_inside(&self, directory: &OwnedFd, name: &str) -> io::Result<()> {
-        let inside = format!("{name}.d");
-        match open_beneath(directory, Path::new(&inside), DIRECTORY) {
-            Ok(_) => self.move_to_trash(directory, &inside),
-            Err(_) => Ok(()),
-        }
     }
 
     /// Moves an entry of a directory to the trash, under a name that is free there.
@@ -257,10 +253,16 @@ impl EditFolder {
         }
     }
 
-    /// Moves a file to the trash of the folder.
+    /// Moves a file or a directory to the trash of the folder, if it is there.
     fn throw_away(&self, path: &str) -> io::Result<()> {
         let (parent, name) = split(path);
-        self.move_to_trash(&self.directory(parent)?, name)
+        let moved = self
+            .directory(parent)
+            .and_then(|parent| self.move_to_trash(&parent, name));
+        match moved {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            moved => moved,
+        }
     }
 
     /// Sets the modification time of a file.
@@ -312,8 +314,9 @@ fn mark(directory: &OwnedFd, name: &str) -> io::Result<()> {
 fn unmark(directory: &OwnedFd, name: &str) -> io::Result<()> {
     let removed = unlinkat(directory, format!("{WHITEOUT}{name}"), AtFlags::empty());
     match removed {
-        Err(error) if error != Errno::NOENT => Err(error.into()),
-        _ => Ok(()),
+        // A name that is too long has no mark.
+        Err(Errno::NOENT | Errno::NAMETOOLONG) => Ok(()),
+        removed => Ok(removed?),
     }
 }
 
@@ -321,7 +324,7 @@ fn is_marked(directory: &OwnedFd, name: &str) -> io::Result<bool> {
     let mark = format!("{WHITEOUT}{name}");
     match statat(directory, mark, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile),
-        Err(Errno::NOENT) => Ok(false),
+        Err(Errno::NOENT | Errno::NAMETOOLONG) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
@@ -403,8 +406,8 @@ impl Writer {
         self.run(move |folder| folder.unname(&path))
     }
 
-    /// Removes a file and the changes inside it, and marks it as deleted if the original
-    /// has it. Returns whether it was there.
+    /// Removes a file, and marks it as deleted if the original has it. Returns whether it was
+    /// there.
     pub(super) fn delete(&self, path: String, is_original: bool) -> io::Result<bool> {
         self.run(move |folder| folder.delete(&path, is_original))
     }
@@ -425,7 +428,7 @@ impl Writer {
         self.run(move |folder| folder.delete_directory(&path, is_original))
     }
 
-    /// Moves a file to the trash of the folder.
+    /// Moves a file or a directory to the trash of the folder, if it is there.
     pub(super) fn throw_away(&self, path: String) -> io::Result<()> {
         self.run(move |folder| folder.throw_away(&path))
     }

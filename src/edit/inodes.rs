@@ -515,6 +515,7 @@ impl Inodes {
                     }
                     let saved = own.file.metadata().and_then(|data| data.modified());
                     inode.modified = inode.modified.or(saved.ok());
+                    inode.pinned = None;
                     inode.body = Body::Shown(FileKind::File);
                 }
                 Body::Shown(_) | Body::Text(_) => {}

@@ -52,10 +52,11 @@ use rustix::io::Errno;
 use self::folder::{EditFolder, Writer};
 use self::inodes::Inodes;
 use self::later::Marks;
+use self::names::INSIDE;
 use self::plan::{Planner, Recipe, Version};
 use self::watch::{Signal, Watch};
 use crate::memory::budget::Budget;
-use crate::mount::{self, OpenError, Options, Prepared, Vfs};
+use crate::mount::{self, Ino, OpenError, Options, Prepared, Vfs};
 use crate::sync::{Mutex, lock};
 
 pub use self::files::Change;
@@ -74,28 +75,30 @@ fn errno_of(error: mount::Error) -> Errno {
     Errno::from_raw_os_error(error.errno())
 }
 
-/// Returns whether a tree has something at a path.
-fn has(vfs: &Vfs, path: &str) -> Result<bool> {
-    let mut directory = mount::Ino::ROOT;
+/// Calls `of` with the inode at a path of a tree; returns `None` if there is none.
+fn at<T>(vfs: &Vfs, path: &str, of: impl FnOnce(Ino) -> T) -> Result<Option<T>> {
+    let mut last = Ino::ROOT;
     let mut held = Vec::new();
-    let mut is_there = Ok(true);
+    let mut outcome = Ok(());
     for name in path.split('/') {
-        match vfs.lookup(directory, name) {
+        match vfs.lookup(last, name) {
             Ok(attr) => {
                 held.push(attr.ino);
-                directory = attr.ino;
+                last = attr.ino;
             }
             Err(error) => {
-                is_there = match error {
-                    mount::Error::NotFound | mount::Error::NotADirectory => Ok(false),
-                    error => Err(errno_of(error)),
-                };
+                outcome = Err(error);
                 break;
             }
         }
     }
+    let found = match outcome {
+        Ok(()) => Ok(Some(of(last))),
+        Err(mount::Error::NotFound | mount::Error::NotADirectory) => Ok(None),
+        Err(error) => Err(errno_of(error)),
+    };
     held.into_iter().for_each(|ino| vfs.forget(ino, 1));
-    is_there
+    found
 }
 
 /// DIR, open, and its two threads.
@@ -278,9 +281,15 @@ impl EditedMount {
         Ok(self.original.get_or_init(|| opened))
     }
 
-    /// Returns whether the sources have something at a path without DIR.
+    /// Returns whether the sources have something at a path without DIR, or may have, inside
+    /// an archive in DIR.
     fn is_original(&self, path: &str) -> Result<bool> {
-        has(self.original()?, path)
+        let ends = path.match_indices("/").map(|(end, _)| &path[..end]);
+        let mut archives = ends.filter_map(|directory| directory.strip_suffix(INSIDE));
+        if archives.any(|archive| self.is_in_folder(archive)) {
+            return Ok(true);
+        }
+        Ok(at(self.original()?, path, |_| ())?.is_some())
     }
 
     /// Returns a number that grows with every use that reaches this process.

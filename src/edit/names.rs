@@ -1,7 +1,13 @@
 //! What the names and paths of an edited mount mean.
 
+use super::folder::UNFINISHED;
+use hpimount_containers::changes::is_litter;
+
 /// The tree of converted assets in the root of a source.
 pub(super) const CONVERTED: &str = "converted";
+
+/// Ends the name of the directory with the contents of an archive.
+pub(super) const INSIDE: &str = ".d";
 
 /// The directory that describes the mount.
 const CONTROL: &str = ".hpimount";
@@ -24,16 +30,7 @@ pub(super) enum Use {
 /// file in the same directory is `Perhaps`; `has` tells whether there is such a file.
 pub(super) fn use_of(name: &str, has: &dyn Fn(&str) -> bool) -> Use {
     let lower = name.to_ascii_lowercase();
-    let is_scratch = lower.ends_with('~')
-        || lower.starts_with(".goutputstream-")
-        || lower.starts_with(".hpimount-")
-        || lower.starts_with(".#")
-        || lower.starts_with(".~lock.") && lower.ends_with('#')
-        || lower.starts_with('#') && lower.ends_with('#')
-        || lower.ends_with(".kate-swp")
-        || lower.ends_with(".part")
-        || is_vim_swap(&lower);
-    if is_scratch {
+    if is_litter(name) || lower.starts_with(UNFINISHED) || lower.ends_with(".part") {
         return Use::Scratch;
     }
     let with_random = |start: &str, length| {
@@ -66,13 +63,6 @@ pub(super) fn use_of(name: &str, has: &dyn Fn(&str) -> bool) -> Use {
         true => Use::Perhaps,
         false => Use::File,
     }
-}
-
-/// Returns whether a name in lower case belongs to a swap file of vim: `.NAME.swp`, and
-/// `.swo` or `.swx` when there are several.
-fn is_vim_swap(name: &str) -> bool {
-    let end = name.rsplit_once('.').map(|(_, end)| end);
-    name.starts_with('.') && end.is_some_and(|end| end.len() == 3 && end.starts_with("sw"))
 }
 
 /// Returns the path of an entry of a directory.

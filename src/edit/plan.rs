@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::folder::{REJECTED, Writer, split};
-use super::names::{Use, is_converted, join, use_of};
+use super::folder::{REJECTED, Writer};
+use super::names::{is_converted, join};
 use crate::memory::budget::Budget;
 use crate::mount::{Edits, OpenCause, OpenError, Options, Prepared, Vfs, each_change};
 use crate::source::FilePool;
@@ -190,17 +190,14 @@ impl Recipe {
     }
 }
 
-/// Removes files that are not applied: scratch files, and empty converted files, which are
+/// Removes files that are not applied: rejected ones, and empty converted files, which are
 /// being written. Returns the files that are shown as they are; the one at
 /// `new_path` replaces one that was rejected.
 fn take_unusual(edits: &mut Edits, new_path: Option<&str>) -> BTreeMap<String, Kept> {
-    let (mut kept, mut scratch) = (BTreeMap::new(), Vec::new());
-    let mut rejected = Vec::new();
+    let (mut kept, mut rejected) = (BTreeMap::new(), Vec::new());
     edits.each(&mut |path, change| {
         if let (Some(path), Change::File(file)) = (path.strip_suffix(REJECTED), change) {
             rejected.push((path.to_owned(), file.clone()));
-        } else if use_of(split(path).1, &|_| false) == Use::Scratch {
-            scratch.push(path.to_owned());
         } else if let Change::File(file) = change
             && is_converted(path)
         {
@@ -213,7 +210,7 @@ fn take_unusual(edits: &mut Edits, new_path: Option<&str>) -> BTreeMap<String, K
         }
     });
     let empty = kept.iter().filter(|(_, kept)| kept.state == State::Empty);
-    for path in scratch.iter().chain(empty.map(|(path, _)| path)) {
+    for (path, _) in empty {
         edits.take(path);
     }
     for (path, file) in rejected {

@@ -20,8 +20,9 @@ use hpimount_containers::io::ReadAt;
 const EDIT: &str = "user.hpimount.edit";
 
 impl EditedMount {
-    /// Returns the file that an inode shows in the version that it is of.
-    pub(super) fn pin(&self, number: u64) -> Result<Option<Arc<Found>>> {
+    /// Returns the file that an inode shows in the version that it is of; `None` if its bytes
+    /// are in DIR.
+    pub(super) fn find_shown(&self, number: u64) -> Result<Option<Arc<Found>>> {
         let (parent, name, path, pinned) = {
             let inodes = lock(&self.inodes);
             let inode = inodes.get(number).ok_or(Errno::STALE)?;
@@ -45,16 +46,13 @@ impl EditedMount {
             Shown::Tree(attr) => Place::Tree(attr.ino),
         };
         let found = Arc::new(Found { version, place });
-        let mut inodes = lock(&self.inodes);
+        let inodes = lock(&self.inodes);
         let since = inodes.get(number).ok_or(Errno::STALE)?.since;
         let is_stale = inodes.has_changed(&path, since, found.version.number)
             || inodes.get(number).is_none_or(|inode| inode.is_gone);
         if is_stale {
             // The kernel looks the name up again.
             return Err(Errno::STALE);
-        }
-        if let Some(inode) = inodes.get_mut(number) {
-            inode.pinned = Some(found.clone());
         }
         Ok(Some(found))
     }
@@ -64,17 +62,11 @@ impl EditedMount {
     /// # Errors
     /// Returns `INVAL` for anything else.
     pub fn readlink(&self, number: u64) -> Result<Vec<u8>> {
-        let found = self.pin(number)?.ok_or(Errno::INVAL)?;
-        let text = match found.place {
+        let found = self.find_shown(number)?.ok_or(Errno::INVAL)?;
+        match found.place {
             Place::Tree(ino) => found.version.vfs.readlink(ino).map_err(errno_of),
             Place::Kept(_) => Err(Errno::INVAL),
-        };
-        if let Some(inode) = lock(&self.inodes).get_mut(number)
-            && inode.handles == 0
-        {
-            inode.pinned = None;
         }
-        text
     }
 
     /// Reads bytes of an open file.

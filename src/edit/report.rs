@@ -6,10 +6,10 @@ use super::folder::split;
 use super::inodes::Note;
 use super::names::is_converted;
 use super::plan::State;
-use super::{EditedMount, has};
+use super::{EditedMount, at};
 use crate::printable::printable;
 use crate::sync::lock;
-use hpimount_containers::changes::Change;
+use hpimount_containers::changes::{Action, Change, is_litter};
 
 /// The directory that describes the mount.
 pub(super) const CONTROL: &str = ".hpimount";
@@ -34,15 +34,20 @@ impl EditedMount {
             let (state, bytes) = match change {
                 Change::Deleted => ("deleted", None),
                 Change::File(file) if is_converted(path) => {
-                    let is_slot = has(&version.vfs, path).unwrap_or_default();
+                    let is_slot = at(&version.vfs, path, |_| ()).is_ok_and(|found| found.is_some());
                     (
                         if is_slot { "edited" } else { "unchanged" },
                         Some(file.len()),
                     )
                 }
                 Change::File(file) => {
-                    let is_new = version.vfs.is_added(path);
-                    (if is_new { "added" } else { "replaced" }, Some(file.len()))
+                    let state = match version.vfs.applied_action(path) {
+                        Some(Action::Add) => "added",
+                        Some(Action::Replace) => "replaced",
+                        _ if path.split('/').any(is_litter) => return,
+                        _ => "unchanged",
+                    };
+                    (state, Some(file.len()))
                 }
                 Change::Directory(_) | Change::Link | Change::Unusable(_) => ("unchanged", None),
             };

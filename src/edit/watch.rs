@@ -14,9 +14,9 @@ use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::fs::{Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::folder::UNFINISHED;
 use super::names::join;
 use crate::source::{OPAQUE, WHITEOUT};
+use hpimount_containers::changes::is_litter;
 use hpimount_containers::volume::MAX_DEPTH;
 
 /// Number of bytes of events that are read at a time.
@@ -163,7 +163,7 @@ impl Watched {
             let Ok(name) = entry.file_name().to_str() else {
                 continue;
             };
-            if name == "." || name == ".." {
+            if name == "." || name == ".." || is_litter(name) {
                 continue;
             }
             let inner = join(path, name);
@@ -226,10 +226,10 @@ impl Watched {
     }
 }
 
-/// Returns the name of the entry that a change of `name` concerns; `None` for a file that
-/// has no place yet.
+/// Returns the name of the entry that a change of `name` concerns; `None` for names that
+/// are not applied, such as unfinished files.
 pub(super) fn changed_name(name: &str) -> Option<&str> {
-    if name.as_bytes().starts_with(UNFINISHED.as_bytes()) {
+    if is_litter(name) {
         return None;
     }
     match name.strip_prefix(WHITEOUT) {

@@ -56,10 +56,9 @@ impl AppliedFiles {
         self.find(path)?.new.as_ref()
     }
 
-    /// Returns whether the file at a path in the mount is added.
-    pub(super) fn is_added(&self, path: &str) -> bool {
-        self.find(path)
-            .is_some_and(|applied| applied.action == Action::Add)
+    /// Returns what became of the file at a path in the mount.
+    pub(super) fn action(&self, path: &str) -> Option<Action> {
+        self.find(path).map(|applied| applied.action)
     }
 
     fn find(&self, path: &str) -> Option<&Applied> {

@@ -2,7 +2,7 @@
 
 use super::{FileKind, Ino, Result, Vfs};
 use crate::namespace::companion::CONVERTED;
-use hpimount_containers::changes::NewFile;
+use hpimount_containers::changes::{Action, NewFile};
 use hpimount_containers::io::read_vec;
 use hpimount_containers::iso::SECTOR_SUFFIXES;
 
@@ -15,9 +15,9 @@ impl Vfs {
         !self.applied.is_empty()
     }
 
-    /// Returns whether a folder of changes has added the file at a path in the mount.
-    pub(crate) fn is_added(&self, path: &str) -> bool {
-        self.applied.is_added(path)
+    /// Returns what a folder of changes has done to the file at a path in the mount.
+    pub(crate) fn applied_action(&self, path: &str) -> Option<Action> {
+        self.applied.action(path)
     }
 
     /// Returns the number of files that are shown from a folder of changes.

@@ -53,6 +53,20 @@ impl Vfs {
         node.subtree().is_rendered() || matches!(origin, Origin::Control | Origin::Plain(_))
     }
 
+    /// Returns whether an inode is a directory with the contents of an archive or an asset.
+    pub(crate) fn is_companion(&self, ino: Ino) -> bool {
+        let Ok(node) = self.node(ino) else {
+            return false;
+        };
+        let is_hidden = matches!(node.origin(), Some(Origin::Hidden(..)));
+        let kind = node.kind();
+        is_hidden
+            || matches!(
+                kind,
+                Some(InodeKind::Companion { .. } | InodeKind::ForeignCompanion { .. })
+            )
+    }
+
     /// Returns whether an inode is another name of an asset.
     pub(crate) fn is_asset_link(&self, ino: Ino) -> bool {
         let kind = self.node(ino).ok().and_then(|node| node.kind());

@@ -167,6 +167,62 @@ fn an_archive_goes_with_the_changes_inside() {
 }
 
 #[fuse_test]
+fn entries_of_a_new_archive_are_removed_and_renamed() {
+    let editing = Editing::of_units();
+    editing.write("added.hpi", crate::kit::units());
+    fs::remove_file(editing.path("added.hpi.d/readme.txt")).unwrap();
+    fs::rename(
+        editing.path("added.hpi.d/units/ARMTANK.FBI"),
+        editing.path("added.hpi.d/units/OTHER.FBI"),
+    )
+    .unwrap();
+    editing.image();
+    assert!(!editing.path("added.hpi.d/readme.txt").exists());
+    assert_eq!(
+        editing.names("added.hpi.d/units"),
+        ["ARMJEEP.FBI", "OTHER.FBI"]
+    );
+    editing.assert_applied();
+}
+
+#[fuse_test]
+fn a_directory_beside_a_file_does_not_go_with_it() {
+    let zip = fixtures::container_seeds::zip_with("conf", b"conf");
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("conf.d")).unwrap();
+    fs::write(folder.path().join("conf"), "conf").unwrap();
+    fs::write(folder.path().join("conf.d/own"), "own").unwrap();
+    fs::write(folder.path().join("a.zip"), zip).unwrap();
+    let editing = Editing::of_folder(folder.path());
+    editing.write("conf.d/mine", "mine");
+    fs::remove_file(editing.path("conf")).unwrap();
+    editing.write("conf", "again");
+    fs::rename(editing.path("conf"), editing.path("conf.bak")).unwrap();
+    assert_eq!(editing.read("conf.d/mine"), b"mine");
+    for name in ["q", "q.d"] {
+        fs::create_dir(editing.path(name)).unwrap();
+    }
+    fs::rename(editing.path("q"), editing.path("q2")).unwrap();
+    assert!(editing.path("q.d").is_dir());
+}
+
+#[fuse_test]
+fn a_directory_that_would_not_be_applied_is_refused() {
+    let editing = Editing::of_units();
+    for name in [".Trash-0", "t~", ".goutputstream-AAAAAA"] {
+        assert_fails(fs::create_dir(editing.path(name)), Errno::PERM);
+    }
+    editing.write(".DS_Store", "desktop");
+    assert_eq!(editing.read(".DS_Store"), b"desktop");
+    editing.assert_applied();
+    assert_eq!(editing.read(".DS_Store"), b"desktop");
+    let long = "n".repeat(253);
+    editing.write(&long, "long");
+    editing.assert_applied();
+    fs::remove_file(editing.path(&long)).unwrap();
+}
+
+#[fuse_test]
 fn directories_are_not_made_where_there_can_be_none() {
     let editing = Editing::new("gta.img", &fixtures::container_seeds::img());
     assert_fails(fs::create_dir(editing.path("sub")), Errno::PERM);

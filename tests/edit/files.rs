@@ -93,6 +93,35 @@ fn truncate(path: &std::path::Path, size: u64) {
 }
 
 #[fuse_test]
+fn a_file_that_is_truncated_by_its_path_is_shown_anew() {
+    let zip = fixtures::container_seeds::zip_with("disc.txt", b"0123456789");
+    let editing = Editing::new("a.zip", &zip);
+    assert_eq!(editing.read("disc.txt").len(), 10);
+    nix::unistd::truncate(&editing.path("disc.txt"), 4).unwrap();
+    editing.image();
+    assert_eq!(fs::metadata(editing.path("disc.txt")).unwrap().len(), 4);
+    assert_eq!(editing.read("disc.txt"), b"0123");
+    editing.assert_applied();
+}
+
+#[fuse_test]
+fn files_of_the_source_with_names_for_a_moment_are_files() {
+    for name in ["data.part", "#h#", "x~", ".Trash-1"] {
+        let zip = fixtures::container_seeds::zip_with(name, b"original");
+        let editing = Editing::new("a.zip", &zip);
+        editing.write(name, "edited");
+        editing.image();
+        assert_eq!(editing.read(name), b"edited", "{name}");
+        assert_eq!(editing.edits(), [name]);
+        editing.assert_applied();
+        fs::remove_file(editing.path(name)).unwrap();
+        editing.image();
+        assert!(!editing.path(name).exists(), "{name}");
+        editing.assert_applied();
+    }
+}
+
+#[fuse_test]
 fn opening_a_file_for_writing_changes_nothing() {
     let editing = Editing::of_units();
     let path = editing.path("units/ARMTANK.FBI");

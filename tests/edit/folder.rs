@@ -125,6 +125,27 @@ fn folders_that_cannot_be_edited_are_refused() {
 }
 
 #[fuse_test]
+fn a_folder_that_is_made_for_the_edits_is_private_enough() {
+    let fixture = Fixture::new();
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "umask 002; exec \"$@\"", "sh"]);
+    command.arg(testkit::mount::hpimount().get_program());
+    command.arg("--edit").arg(fixture.dir().join("edits"));
+    command.args([&fixture.archive, &fixture.point]);
+    let mount = fixture.mount_by(command);
+    fs::create_dir(mount.file("docs")).unwrap();
+    fs::write(mount.file("docs/a.txt"), "a").unwrap();
+    let mode = |path: &str| {
+        let data = fs::metadata(mount.fixture.dir().join(path)).unwrap();
+        data.permissions().mode() & 0o777
+    };
+    assert_eq!(
+        [mode("edits"), mode("edits/docs"), mode("edits/docs/a.txt")],
+        [0o755, 0o755, 0o644]
+    );
+}
+
+#[fuse_test]
 fn a_directory_that_becomes_a_link_leads_nowhere() {
     let editing = Editing::of_units();
     fs::create_dir(editing.path("docs")).unwrap();

@@ -6,6 +6,8 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use fixtures::hip::{Asset, Hip};
+use hpimount_containers::hip::{Game, Platform};
 use testkit::fuse_test;
 use testkit::mount::eventually;
 
@@ -35,6 +37,8 @@ fn an_open_image_keeps_its_bytes() {
     let before = editing.image();
     let mut file = File::open(editing.path(IMAGE)).unwrap();
     let data = file.metadata().unwrap();
+    // So that the kernel asks for the bytes again.
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
     for number in 0..3 {
         editing.write("maps/big.bin", fixtures::noise(8 + number, 150_000));
     }
@@ -159,6 +163,55 @@ fn an_image_that_stays_open_keeps_no_descriptors_of_later_saves() {
     }
     eventually("descriptors are as before", || open() <= before + 8);
     drop(held);
+}
+
+#[fuse_test]
+fn open_files_keep_their_bytes_when_others_supersede_them_or_move() {
+    let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
+    hip.layer(0)
+        .add(Asset::new(b"TEXT", "greeting", b"\0\0\0\x05Hello\0\0\0"));
+    let editing = Editing::new("s.hip", &hip.build());
+    editing.write("layers/00-DEFAULT/greeting.text", b"\0\0\0\x02Hi\0\0");
+    let before = editing.image();
+    let mut open = File::open(editing.path(".hpimount/image/s.hip")).unwrap();
+    rustix::fs::fadvise(&open, 0, None, rustix::fs::Advice::DontNeed).unwrap();
+    editing.write("converted/texts/greeting.txt", "Good morning");
+    assert!(editing.image() != before);
+    let mut bytes = Vec::new();
+    open.read_to_end(&mut bytes).unwrap();
+    assert!(bytes == before);
+
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.txt"), "a").unwrap();
+    let editing = Editing::of_folder(folder.path());
+    fs::create_dir(editing.path("d")).unwrap();
+    editing.write("d/big", fixtures::noise(4, 300_000));
+    let mut open = File::open(editing.path("d/big")).unwrap();
+    fs::rename(editing.path("d"), editing.path("e")).unwrap();
+    bytes.clear();
+    open.read_to_end(&mut bytes).unwrap();
+    assert!(bytes == fixtures::noise(4, 300_000));
+}
+
+#[fuse_test]
+fn many_renames_take_no_more_than_a_few() {
+    let files = (0..40).map(|number| format!("file{number}.txt"));
+    let files: Vec<String> = files.collect();
+    let folder = tempfile::tempdir().unwrap();
+    for name in &files {
+        fs::write(folder.path().join(name), name).unwrap();
+    }
+    let editing = Editing::of_folder(folder.path());
+    let open = || {
+        let open = fs::read_dir(format!("/proc/{}/fd", editing.mount().pid()));
+        open.unwrap().count()
+    };
+    let before = open();
+    for name in &files {
+        fs::rename(editing.path(name), editing.path(&format!("new-{name}"))).unwrap();
+    }
+    assert_eq!(editing.names("").len(), files.len());
+    eventually("descriptors are as before", || open() <= before + 48);
 }
 
 #[fuse_test]

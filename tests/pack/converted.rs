@@ -251,15 +251,16 @@ fn what_no_asset_can_be_made_from_is_refused_with_a_reason() {
 }
 
 #[fuse_test]
-fn what_editors_leave_beside_an_edited_file_is_listed_and_ignored() {
+fn work_files_beside_an_edited_file_are_listed_and_ignored() {
     let edited = Edited::new("a.HIP", &hip());
     let path = "converted/texts/farewell.txt";
     edited.edit(path, b"Hi");
-    let beside =
-        ["farewell.xcf", ".goutputstream-V7K2A1"].map(|name| format!("converted/texts/{name}"));
+    let beside = ["farewell.xcf", ".farewell.kra"].map(|name| format!("converted/texts/{name}"));
     for path in &beside {
         edited.edit(path, b"a work file");
     }
+    let scratch = "converted/texts/.goutputstream-V7K2A1";
+    edited.edit(scratch, b"a name for a moment");
     let out = edited.work.path().join("out");
     let ran = hpipack_apply(&[], &edited.folder(), &edited.archive, &out);
     assert!(ran.status.success(), "{}", stderr(&ran));
@@ -267,6 +268,7 @@ fn what_editors_leave_beside_an_edited_file_is_listed_and_ignored() {
         let line = format!("{path}: is ignored");
         assert_eq!(stderr(&ran).matches(&line).count(), 1, "{}", stderr(&ran));
     }
+    assert!(!stderr(&ran).contains(scratch), "{}", stderr(&ran));
     edited.assert_shown(path, b"Hi");
 }
 

@@ -73,8 +73,19 @@ pub fn is_litter(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let known = [".ds_store", "thumbs.db", "desktop.ini", ".directory"];
     known.contains(&lower.as_str())
-        || lower.starts_with("._")
-        || lower.starts_with(".trash-")
+        || ["._", ".trash-", ".goutputstream-", ".#"]
+            .iter()
+            .any(|start| lower.starts_with(start))
+        || lower.starts_with(".~lock.") && lower.ends_with('#')
+        || lower.starts_with('#') && lower.ends_with('#')
         || lower.ends_with('~')
-        || lower.starts_with('.') && lower.ends_with(".swp")
+        || lower.ends_with(".kate-swp")
+        || is_vim_swap(&lower)
+}
+
+/// Returns whether a name in lower case belongs to a swap file of vim: `.NAME.swp`, and
+/// `.swo` or `.swx` when there are several.
+fn is_vim_swap(name: &str) -> bool {
+    let end = name.rsplit_once('.').map(|(_, end)| end);
+    name.starts_with('.') && end.is_some_and(|end| end.len() == 3 && end.starts_with("sw"))
 }
