@@ -416,22 +416,55 @@ fn a_patch_of_the_samples_becomes_a_folder_that_gives_the_same_files() {
     assert!(results.len() > 8, "{}", results.len());
 }
 
+/// Runs a script of the reference in a folder, and returns its output.
+fn python(folder: &Path, script: &Path, arguments: &[&str]) -> String {
+    let mut program = Command::new("python3");
+    let output = program.current_dir(folder).arg(script).args(arguments);
+    let output = output.output().unwrap();
+    assert!(
+        output.status.success(),
+        "{script:?} {arguments:?}: {output:?}"
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn written_patches_of_all_formats_are_applied_by_the_reference() {
+    let Some(oracle) = shared("oracle/patches") else {
+        return;
+    };
+    let work = tempdir().unwrap();
+    let mut disc = fixtures::disc::Disc::default();
+    disc.file("README.TXT", b"original");
+    disc.file("DATA/BIG.BIN", &noise("big", 200_000));
+    let [original, edit, result] =
+        ["disc.iso", "edit", "result.iso"].map(|name| work.path().join(name));
+    fs::write(&original, disc.iso()).unwrap();
+    write(&edit, "README.TXT", b"changed");
+    write(&edit, "DATA/NEW.BIN", &noise("new", 70_000));
+    let apply = |out: &Path| {
+        let ran = hpipack_apply(&[], &edit, &original, out);
+        assert!(ran.status.success(), "{}", stderr(&ran));
+    };
+    apply(&result);
+    for extension in ["xdelta", "bps", "ppf", "ips"] {
+        let patch = format!("mod.{extension}");
+        apply(&work.path().join(&patch));
+        let arguments = ["apply", &patch, "disc.iso", "decoded.iso"];
+        python(work.path(), &oracle.join("patch.py"), &arguments);
+        let decoded = fs::read(work.path().join("decoded.iso")).unwrap();
+        assert!(decoded == fs::read(&result).unwrap(), "{patch}");
+    }
+}
+
 #[test]
 fn a_written_mod_is_read_by_the_reference_and_by_dolphin() {
     let Some(oracle) = shared("oracle/patches") else {
         return;
     };
     let work = tempdir().unwrap();
-    let python = |script: &str, arguments: &[&str]| {
-        let mut program = Command::new("python3");
-        let output = program.current_dir(work.path()).arg(oracle.join(script));
-        let output = output.args(arguments).output().unwrap();
-        assert!(
-            output.status.success(),
-            "{script} {arguments:?}: {output:?}"
-        );
-        String::from_utf8(output.stdout).unwrap()
-    };
+    let python =
+        |script: &str, arguments: &[&str]| python(work.path(), &oracle.join(script), arguments);
     for (path, bytes) in [
         ("old/dir/a.bin", noise("1", 5000)),
         ("old/keep.bin", noise("2", 900)),
