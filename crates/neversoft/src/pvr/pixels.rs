@@ -201,7 +201,7 @@ pub(crate) fn encode(
         (arrangement.has_mips() && width > 1).then_some((width / 2, height / 2))
     };
     let sizes: Vec<_> = std::iter::successors(Some((width, height)), halved).collect();
-    let levels = mip::levels(edited.to_vec(), &sizes);
+    let levels = mip::levels(edited, &sizes);
     let mut data = data.to_vec();
     for ((width, height), pixels) in sizes.into_iter().zip(levels) {
         let (width, height) = (width as usize, height as usize);

@@ -184,7 +184,7 @@ fn with_levels(
 ) -> Result<Vec<u8>, String> {
     let places = stored.levels()?;
     let sizes: Vec<_> = places.iter().map(|place| place.size).collect();
-    let levels = mip::levels(edited.to_vec(), &sizes);
+    let levels = mip::levels(edited, &sizes);
     let mut data = stored.data.to_vec();
     for (number, (place, pixels)) in places.iter().zip(&levels).enumerate() {
         write(number, &mut data[place.bytes.clone()], place, pixels);

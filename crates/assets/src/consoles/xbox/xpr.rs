@@ -186,7 +186,7 @@ impl Stored {
         };
         let sizes = self.levels.iter().map(|level| (level.width, level.height));
         let sizes: Vec<_> = sizes.collect();
-        let levels = self.levels.iter().zip(mip::levels(edited.to_vec(), &sizes));
+        let levels = self.levels.iter().zip(mip::levels(edited, &sizes));
         let data = levels.map(|(level, pixels)| xbox::encode(level, format, false, &pixels, &[]));
         data.collect()
     }

@@ -68,7 +68,6 @@ fn with_pixels(
         .iter()
         .map(|level| (level.width, level.height))
         .collect();
-    let levels = mip::levels(pixels.to_vec(), &sizes);
     let mut changed = file.to_vec();
     let needs_alpha = texture.is_opaque && pixels.iter().any(|pixel| pixel[3] < 255);
     let with_alpha = match alpha_flag(texture).filter(|_| needs_alpha) {
@@ -85,10 +84,11 @@ fn with_pixels(
         None => None,
     };
     let texture = with_alpha.as_ref().unwrap_or(texture);
-    let palette = palette(texture, &levels[0]);
+    let palette = palette(texture, pixels);
     if let Some(palette) = &palette {
         import::overwrite(file, &texture.palette, &palette.stored, &mut changed)?;
     }
+    let levels = mip::levels(pixels, &sizes);
     for (number, (level, pixels)) in texture.levels.iter().zip(&levels).enumerate() {
         let smaller;
         let indices = match &palette {

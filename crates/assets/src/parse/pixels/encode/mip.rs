@@ -1,5 +1,7 @@
 //! Smaller levels of a texture.
 
+use std::borrow::Cow;
+
 use crate::model::math::{linear, powf};
 
 /// A color in linear light, multiplied by its alpha.
@@ -7,24 +9,31 @@ type Linear = [f32; 4];
 
 /// Returns the pixels of all levels, where `picture` is the first one. A level is
 /// made from the one before: each pixel is the mean of up to four, in linear
-/// light and weighted by alpha.
-pub fn levels(picture: Vec<[u8; 4]>, sizes: &[(u32, u32)]) -> Vec<Vec<[u8; 4]>> {
+/// light and weighted by alpha. This takes at most six bytes for each pixel of the
+/// picture, besides that.
+pub fn levels<'a>(picture: &'a [[u8; 4]], sizes: &[(u32, u32)]) -> Vec<Cow<'a, [[u8; 4]]>> {
     let mut levels = Vec::with_capacity(sizes.len());
-    let mut size = sizes.first().copied().unwrap_or_default();
-    let mut linear: Vec<Linear> = match sizes.len() {
-        0 | 1 => Vec::new(),
-        _ => picture.iter().map(|&pixel| to_linear(pixel)).collect(),
-    };
-    levels.push(picture);
-    for &smaller in sizes.iter().skip(1) {
-        linear = halved(&linear, size, smaller);
-        size = smaller;
-        levels.push(linear.iter().map(|&pixel| from_linear(pixel)).collect());
+    levels.push(Cow::Borrowed(picture));
+    let mut linear: Option<Vec<Linear>> = None;
+    for pair in sizes.windows(2) {
+        let (size, smaller) = (pair[0], pair[1]);
+        let halved = match linear {
+            Some(linear) => halved(|at| linear[at], size, smaller),
+            None => halved(|at| to_linear(picture[at]), size, smaller),
+        };
+        levels.push(halved.iter().map(|&pixel| from_linear(pixel)).collect());
+        linear = Some(halved);
     }
     levels
 }
 
-fn halved(from: &[Linear], size: (u32, u32), smaller: (u32, u32)) -> Vec<Linear> {
+/// Returns the pixels of a level, where `from` returns those of the one before by their
+/// numbers.
+fn halved(
+    from: impl Fn(usize) -> Linear,
+    size: (u32, u32),
+    smaller: (u32, u32),
+) -> Vec<Linear> {
     let (width, height) = (size.0 as usize, size.1 as usize);
     let (columns, rows) = (smaller.0 as usize, smaller.1 as usize);
     let mut pixels = Vec::with_capacity(columns * rows);
@@ -35,7 +44,7 @@ fn halved(from: &[Linear], size: (u32, u32), smaller: (u32, u32)) -> Vec<Linear>
                     (2 * x + right).min(width - 1),
                     (2 * y + down).min(height - 1),
                 );
-                from[y * width + x]
+                from(y * width + x)
             });
             pixels.push(std::array::from_fn(|part| {
                 corners.iter().map(|corner| corner[part]).sum::<f32>() / 4.0
@@ -74,11 +83,13 @@ mod tests {
     fn a_mean_is_taken_in_linear_light_and_without_transparent_pixels() {
         let (black, white) = ([0, 0, 0, 255], [255; 4]);
         let sizes = [(2, 2), (1, 1)];
-        let half = levels(vec![black, white, white, black], &sizes);
-        assert_eq!(half[1], [[188, 188, 188, 255]]);
+        let picture = [black, white, white, black];
+        let half = levels(&picture, &sizes);
+        assert_eq!(*half[1], [[188, 188, 188, 255]]);
         let red = [255, 0, 0, 255];
-        let faded = levels(vec![red, [0; 4], red, [0; 4]], &sizes);
-        assert_eq!(faded[1], [[255, 0, 0, 128]]);
+        let picture = [red, [0; 4], red, [0; 4]];
+        let faded = levels(&picture, &sizes);
+        assert_eq!(*faded[1], [[255, 0, 0, 128]]);
     }
 
     #[test]
@@ -88,7 +99,7 @@ mod tests {
             assert_eq!(from_linear(to_linear(pixel)), pixel);
         }
         let sizes = [(3, 1), (1, 1)];
-        let row = vec![[9, 9, 9, 255]; 3];
-        assert_eq!(levels(row, &sizes)[1], [[9, 9, 9, 255]]);
+        let row = [[9, 9, 9, 255]; 3];
+        assert_eq!(*levels(&row, &sizes)[1], [[9, 9, 9, 255]]);
     }
 }
