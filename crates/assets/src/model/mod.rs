@@ -27,6 +27,7 @@ pub mod wav;
 
 use std::any::Any;
 use std::fmt::Display;
+use std::io;
 
 pub use math::Transform;
 pub use picture::{MAX_PIXELS, Picture, Pixels, size_problem};
@@ -37,6 +38,9 @@ pub use sheet::{Scale, reduced, sheet};
 /// Temporary memory, reserved until this is dropped. The caller that reserves it
 /// decides how it is counted.
 pub type Reservation = Box<dyn Any + Send>;
+
+/// A function that reserves this number of bytes of memory.
+pub type Reserve<'a> = &'a dyn Fn(usize) -> io::Result<Option<Reservation>>;
 
 /// Maximum number of face corners of a written scene, each counted as often as
 /// it is shown. Detailed models of mods have a third as many.

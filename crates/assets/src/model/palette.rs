@@ -2,6 +2,8 @@
 
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
+use super::{Reservation, Reserve};
+
 /// Maximum number of colors whose indices a search keeps.
 const MAX_KNOWN: usize = 1 << 16;
 
@@ -116,19 +118,23 @@ pub struct Fitted {
 impl Fitted {
     /// Fits pixels to a palette, where only the first `usable` colors can be changed.
     /// `old` has the indices of the pixels before, and `rounded` returns the nearest color
-    /// that the palette can have.
+    /// that the palette can have. `reserve` accounts for the colors of the pixels.
     ///
     /// A pixel that has its color already keeps its index. Colors that the palette lacks
     /// replace some that no pixel needs any more, so that a color that was changed
     /// everywhere keeps its index. If there are not enough of these, the colors are chosen
     /// anew; those that stay keep their index.
+    ///
+    /// # Errors
+    /// Returns the error of `reserve`.
     pub fn new(
         colors: &[[u8; 4]],
         usable: usize,
         old: &[u16],
         pixels: &[[u8; 4]],
         rounded: impl Fn([u8; 4]) -> [u8; 4],
-    ) -> Self {
+        reserve: Reserve<'_>,
+    ) -> Result<Self, String> {
         let has = |old: u16, pixel| colors.get(usize::from(old)) == Some(&pixel);
         let pairs = || old.iter().copied().zip(pixels.iter().copied());
         let mut fitted = colors.to_vec();
@@ -140,27 +146,30 @@ impl Fitted {
                 *is_needed = true;
             }
         };
-        let mut counts: HashMap<[u8; 4], u32> = HashMap::new();
+        let kept_or_rounded = |(old, pixel)| match has(old, pixel) {
+            true => (old, pixel),
+            false => (old, rounded(pixel)),
+        };
         let (mut missing, mut seen) = (Vec::new(), HashSet::new());
-        for (old, pixel) in pairs() {
-            if has(old, pixel) {
-                need(old);
-                *counts.entry(pixel).or_default() += 1;
-                continue;
-            }
-            let pixel = rounded(pixel);
-            *counts.entry(pixel).or_default() += 1;
-            match before.exact.get(&pixel) {
-                _ if has(old, pixel) => need(old),
+        for (old, color) in pairs().map(kept_or_rounded) {
+            match before.exact.get(&color) {
+                _ if has(old, color) => need(old),
                 Some(&index) => need(index),
-                None if seen.insert(pixel) => missing.push((pixel, usize::from(old))),
+                None if missing.len() > usable => break,
+                None if seen.insert(color) => missing.push((color, usize::from(old))),
                 None => {}
             }
         }
-        let lacking = missing.len();
+        let mut lacking = missing.len();
         let free = is_needed.iter().filter(|is_needed| !**is_needed).count();
         if lacking > free {
-            let chosen = reduced(counts.into_iter().collect(), usable).into_iter();
+            let colors = pairs().map(kept_or_rounded).map(|(old, color)| {
+                let is_missing = !has(old, color) && !before.has(color);
+                (color, is_missing)
+            });
+            let (counts, _memory);
+            (counts, lacking, _memory) = counted(colors.collect(), reserve)?;
+            let chosen = reduced(counts, usable).into_iter();
             choose(&before, chosen.map(&rounded).collect(), &mut fitted);
         } else {
             add(missing, is_needed, &mut fitted);
@@ -170,11 +179,11 @@ impl Fitted {
             Some(color) if *color == pixel => old,
             _ => after.index(rounded(pixel), old),
         });
-        Self {
+        Ok(Self {
             indices: indices.collect(),
             colors: fitted,
             lacking,
-        }
+        })
     }
 
     /// Returns the colors that are not as before: their index, the color, and an index that
@@ -190,6 +199,27 @@ impl Fitted {
             (index, *color, known)
         })
     }
+}
+
+/// Colors with their numbers, how many of them are missing, and the memory for them.
+type Counted = (Vec<([u8; 4], u32)>, usize, Option<Reservation>);
+
+/// Counts the pixels of each color, where each pixel comes with whether its color is
+/// missing.
+fn counted(mut pixels: Vec<([u8; 4], bool)>, reserve: Reserve<'_>) -> Result<Counted, String> {
+    // Sorted in place: a map of the colors of a photo takes several times as much.
+    pixels.sort_unstable();
+    let colors = || pixels.chunk_by(|a, b| a.0 == b.0);
+    let number = colors().count();
+    let memory = reserve(number * size_of::<([u8; 4], u32)>());
+    let memory = memory.map_err(|error| error.to_string())?;
+    let mut counts = Vec::with_capacity(number);
+    let mut missing = 0;
+    for same in colors() {
+        counts.push((same[0].0, same.len() as u32));
+        missing += usize::from(same.iter().any(|&(_, is_missing)| is_missing));
+    }
+    Ok((counts, missing, memory))
 }
 
 /// Puts chosen colors in a palette; those that it had `before` keep their index.
@@ -230,31 +260,23 @@ pub fn reduced(mut colors: Vec<([u8; 4], u32)>, count: usize) -> Vec<[u8; 4]> {
     }
     // The box with the widest range of a part, and of several the one with the
     // highest colors, is divided next.
-    let spread = |colors: Vec<([u8; 4], u32)>| {
-        let parts = (0..4).map(|part| {
-            let values = colors.iter().map(|(color, _)| color[part]);
-            let range = values.clone().min().zip(values.max());
-            (range.map_or(0, |(least, most)| most - least), part)
-        });
-        (parts.max().unwrap_or_default(), colors)
-    };
-    let mut boxes = BinaryHeap::from([spread(colors)]);
+    let mut boxes = BinaryHeap::from([spread(&mut colors)]);
     while boxes.len() < count {
-        let Some(((1.., part), mut low)) = boxes.pop() else {
+        let Some(((1.., part), cut)) = boxes.pop() else {
             break;
         };
-        low.sort_unstable_by_key(|&(color, _)| (color[part], color));
-        let pixels: u64 = low.iter().map(|&(_, number)| u64::from(number)).sum();
+        cut.sort_unstable_by_key(|&(color, _)| (color[part], color));
+        let pixels: u64 = cut.iter().map(|&(_, number)| u64::from(number)).sum();
         let mut before = 0;
-        let middle = low.iter().position(|&(_, number)| {
+        let middle = cut.iter().position(|&(_, number)| {
             before += u64::from(number);
             2 * before >= pixels
         });
-        let middle = (middle.unwrap_or_default() + 1).min(low.len() - 1);
-        let high = low.split_off(middle);
-        boxes.extend([low, high].map(spread));
+        let middle = (middle.unwrap_or_default() + 1).min(cut.len() - 1);
+        let (low, high) = cut.split_at_mut(middle);
+        boxes.extend([spread(low), spread(high)]);
     }
-    let mean = |colors: Vec<([u8; 4], u32)>| {
+    let mean = |colors: &[([u8; 4], u32)]| {
         let pixels: u64 = colors.iter().map(|&(_, number)| u64::from(number)).sum();
         let pixels = pixels.max(1);
         std::array::from_fn(|part| {
@@ -263,13 +285,28 @@ pub fn reduced(mut colors: Vec<([u8; 4], u32)>, count: usize) -> Vec<[u8; 4]> {
             ((parts.sum::<u64>() + pixels / 2) / pixels) as u8
         })
     };
-    let mut chosen: Vec<[u8; 4]> = boxes.into_iter().map(|(_, colors)| mean(colors)).collect();
+    let mut chosen: Vec<[u8; 4]> = boxes.iter().map(|(_, colors)| mean(colors)).collect();
     chosen.sort_unstable();
     chosen
 }
 
+/// A box of colors with their numbers: its widest range, the part that has it, and the
+/// colors.
+type Spread<'a> = ((u8, usize), &'a mut [([u8; 4], u32)]);
+
+fn spread(colors: &mut [([u8; 4], u32)]) -> Spread<'_> {
+    let parts = (0..4).map(|part| {
+        let values = colors.iter().map(|(color, _)| color[part]);
+        let range = values.clone().min().zip(values.max());
+        (range.map_or(0, |(least, most)| most - least), part)
+    });
+    (parts.max().unwrap_or_default(), colors)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
 
     const COLORS: [[u8; 4]; 4] = [
@@ -306,11 +343,27 @@ mod tests {
         );
     }
 
+    /// Fits pixels to a palette that can have all colors.
+    fn fit(colors: &[[u8; 4]], usable: usize, old: &[u16], pixels: &[[u8; 4]]) -> Fitted {
+        Fitted::new(colors, usable, old, pixels, |color| color, &|_| Ok(None)).unwrap()
+    }
+
+    #[test]
+    fn memory_for_the_colors_of_pixels_is_reserved_if_they_are_chosen_anew() {
+        let pixels = [[7; 4], [8; 4], [9; 4], [7; 4]];
+        let needs = |pixels| {
+            let reserve = |bytes: usize| Err(io::Error::other(bytes.to_string()));
+            Fitted::new(&COLORS[..2], 2, &[0; 4], pixels, |color| color, &reserve)
+        };
+        assert_eq!(needs(&pixels).unwrap_err(), "24");
+        assert!(needs(&pixels[..2]).is_ok());
+    }
+
     #[test]
     fn a_color_that_was_changed_everywhere_keeps_its_index() {
         let [black, gray, _, red] = COLORS;
         let green = [0, 255, 0, 255];
-        let fit = |pixels: &[[u8; 4]]| Fitted::new(&COLORS, 4, &[0, 3, 3, 0], pixels, |c| c);
+        let fit = |pixels: &[[u8; 4]]| fit(&COLORS, 4, &[0, 3, 3, 0], pixels);
         let fitted = fit(&[black, green, green, black]);
         assert_eq!(fitted.colors, [black, gray, gray, green]);
         assert_eq!(fitted.indices, [0, 3, 3, 0]);
@@ -324,7 +377,7 @@ mod tests {
     fn indices_behind_those_that_can_be_changed_stay() {
         let blue = [0, 0, 255, 255];
         let pixels = [COLORS[3], blue, COLORS[0]];
-        let fitted = Fitted::new(&COLORS, 2, &[3, 0, 0], &pixels, |color| color);
+        let fitted = fit(&COLORS, 2, &[3, 0, 0], &pixels);
         assert_eq!(fitted.colors, [COLORS[0], blue, COLORS[2], COLORS[3]]);
         assert_eq!(fitted.indices, [3, 1, 0]);
     }
@@ -332,9 +385,8 @@ mod tests {
     #[test]
     fn colors_are_chosen_anew_if_there_are_too_many() {
         let pixels: Vec<_> = (0..=255).map(|gray| [gray, gray, gray, 255]).collect();
-        let fitted = Fitted::new(&COLORS, 4, &[0; 256], &pixels, |[r, g, b, _]| {
-            [r, g, b, 255]
-        });
+        let fitted = fit(&COLORS, 4, &[0; 256], &pixels);
+        assert_eq!(fitted.lacking, 254);
         let mut grays: Vec<u8> = fitted.colors.iter().map(|color| color[0]).collect();
         grays.dedup();
         assert_eq!(grays.len(), 4);
@@ -347,7 +399,7 @@ mod tests {
         let old: Vec<u16> = (0..40).map(|at| at / 10).collect();
         let mut pixels: Vec<_> = old.iter().map(|&old| grays[usize::from(old)]).collect();
         pixels[39] = [244, 240, 240, 255];
-        let fitted = Fitted::new(&grays, 4, &old, &pixels, |color| color);
+        let fitted = fit(&grays, 4, &old, &pixels);
         assert_eq!((&fitted.colors[..3], fitted.lacking), (&grays[..3], 1));
         assert_eq!(fitted.indices, old);
     }

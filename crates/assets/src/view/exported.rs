@@ -8,7 +8,7 @@ use get_size2::GetSize;
 use super::ViewFile;
 use super::page::Page;
 use crate::model::scene::Material;
-use crate::model::{Picture, Scene, gltf, obj, padded, preview};
+use crate::model::{Picture, Reserve, Scene, gltf, obj, padded, preview};
 
 /// File of the parts' materials.
 const MATERIALS: &str = "materials.mtl";
@@ -46,8 +46,7 @@ pub trait Exported: 'static {
 }
 
 /// Writes a scene with its pictures.
-type WriteScene =
-    fn(&Scene<'_>, gltf::Pictures<'_>, gltf::Reserve<'_>, &mut dyn Write) -> io::Result<()>;
+type WriteScene = fn(&Scene<'_>, gltf::Pictures<'_>, Reserve<'_>, &mut dyn Write) -> io::Result<()>;
 
 /// Adds the files that show the model: `model.glb` and `preview.png` if it has
 /// a scene, its pictures in `textures`, and its parts in `models`.

@@ -8,6 +8,7 @@ use hpimount_assets::model::Picture;
 use hpimount_assets::model::palette::Fitted;
 use hpimount_assets::parse::pixels::Level;
 use hpimount_assets::parse::pixels::encode::{gx, indexed};
+use hpimount_assets::view::AssetContext;
 use hpimount_assets::view::import::{self, Edit, Imported, NOT_THIS_FILE};
 
 /// Encodes an edited picture of a texture.
@@ -41,7 +42,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
             gx::encode(&level, format, &edited, &[])
         }
         None => {
-            let Indexed { data, palette } = with_indices(texture, &before, &edited);
+            let Indexed { data, palette } = with_indices(texture, &before, &edited, edit.context)?;
             import::overwrite(edit.asset, &texture.palette, &palette, &mut asset)?;
             data
         }
@@ -49,7 +50,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     import::overwrite(edit.asset, &texture.data, &data, &mut asset)?;
     let after = read(&asset.clone().into())?;
     let shown = after.textures.get(number).and_then(picture);
-    let shown = shown.ok_or("cannot be read again")?.rgba();
+    let shown = shown.ok_or("cannot be read again")?.into_rgba();
     let changed = import::with_pixels(asset, &edited, &shown, texture.format.name());
     Ok(Imported::Changed(changed))
 }
@@ -65,11 +66,17 @@ struct Indexed {
 }
 
 /// Encodes pixels as indices into the palette of a texture, which is its own.
-fn with_indices(texture: &Texture, before: &Picture, edited: &[[u8; 4]]) -> Indexed {
+fn with_indices(
+    texture: &Texture,
+    before: &Picture,
+    edited: &[[u8; 4]],
+    context: &dyn AssetContext,
+) -> Result<Indexed, String> {
     let colors = texture.palette.as_chunks().0;
     let old = before.indices().unwrap_or_default();
     let old: Vec<u16> = old.into_iter().map(u16::from).collect();
-    let fitted = Fitted::new(colors, colors.len(), &old, edited, |pixel| pixel);
+    let reserve = |bytes| context.reserve(bytes);
+    let fitted = Fitted::new(colors, colors.len(), &old, edited, |pixel| pixel, &reserve)?;
     let bits = match texture.format {
         TextureFormat::Pal4 => 4,
         _ => 8,
@@ -78,10 +85,10 @@ fn with_indices(texture: &Texture, before: &Picture, edited: &[[u8; 4]]) -> Inde
     let row = data.len();
     // All indices follow each other.
     indexed::write(&mut data, row, bits, edited.len(), &fitted.indices);
-    Indexed {
+    Ok(Indexed {
         data,
         palette: fitted.colors.concat(),
-    }
+    })
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         } => {
             let old = before.indices().unwrap_or_default();
             let palette = palette.ok_or(NOT_THIS_FILE)?;
-            let fitted = fit(palette, &old, &edited);
+            let fitted = fit(palette, &old, &edited, edit.context)?;
             file.check_palette(number, palette, &fitted, edit.context)?;
             put_colors(palette, &fitted, &mut asset)?;
             let mut data = rows.to_vec();
@@ -174,12 +174,17 @@ impl Shown {
 }
 
 /// Fits pixels to a palette, where `old` are their indices before.
-fn fit(palette: &Palette, old: &[u8], edited: &[[u8; 4]]) -> Fitted {
+fn fit(
+    palette: &Palette,
+    old: &[u8],
+    edited: &[[u8; 4]],
+    context: &dyn AssetContext,
+) -> Result<Fitted, String> {
     let before = colors(palette);
     let old: Vec<u16> = old.iter().copied().map(u16::from).collect();
-    Fitted::new(&before, before.len(), &old, edited, |pixel| {
-        color(stored(pixel, 0))
-    })
+    let rounded = |pixel| color(stored(pixel, 0));
+    let reserve = |bytes| context.reserve(bytes);
+    Fitted::new(&before, before.len(), &old, edited, rounded, &reserve)
 }
 
 /// Writes the changed colors of a palette into the file.

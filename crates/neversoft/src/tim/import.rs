@@ -6,6 +6,7 @@ use super::parse::Place;
 use super::{Frame, Stored, frames, parse};
 use hpimount_assets::model::palette::{Fitted, Palettized};
 use hpimount_assets::parse::pixels::encode::{indexed, mip};
+use hpimount_assets::view::AssetContext;
 use hpimount_assets::view::import::{self, Edit, Imported, NOT_THIS_FILE};
 
 /// Encodes an edited picture.
@@ -22,20 +23,27 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     stored.levels()?;
     let (edited, _memory) = import::picture(edit, (stored.width, stored.height))?;
     let shown = stored.decode(frame.palette);
-    if shown.rgba() == edited {
+    let old = shown.indices();
+    if shown.into_rgba() == edited {
         return Ok(Imported::Unchanged);
     }
     let original = parse(edit.original).map_err(|error| error.to_string())?;
     let original = original.pictures.get(frame.picture).ok_or(NOT_THIS_FILE)?;
     let is_edited = stored.data != original.data || stored.colors != original.colors;
-    if is_edited && original.decode(frame.palette).rgba() == edited {
+    if is_edited && original.decode(frame.palette).into_rgba() == edited {
         return Ok(Imported::Unchanged);
     }
-    let mut encoded = match shown.indices() {
+    let mut encoded = match old {
         Some(old) => {
             let old: Vec<u16> = old.into_iter().map(u16::from).collect();
             let is_moved = stored.data != original.data;
-            with_indices(stored, frame.palette, (&old, is_moved), &edited)?
+            with_indices(
+                stored,
+                frame.palette,
+                (old, is_moved),
+                &edited,
+                edit.context,
+            )?
         }
         None => with_colors(stored, &edited)?,
     };
@@ -57,7 +65,7 @@ fn shown_by(file: &Bytes, frame: &Frame) -> Option<Vec<[u8; 4]>> {
         tim.pictures
             .get(frame.picture)?
             .decode(frame.palette)
-            .rgba(),
+            .into_rgba(),
     )
 }
 
@@ -74,8 +82,9 @@ struct Encoded {
 fn with_indices(
     stored: &Stored,
     palette: usize,
-    (old, is_moved): (&[u16], bool),
+    (old, is_moved): (Vec<u16>, bool),
     edited: &[[u8; 4]],
+    context: &dyn AssetContext,
 ) -> Result<Encoded, String> {
     let before = stored.palette(palette);
     let mut colors = stored.colors.to_vec();
@@ -83,7 +92,7 @@ fn with_indices(
     let (fitted, usable) = match stored.palettes() {
         0 => {
             let mut palettized = Palettized::new(&before, None);
-            let pairs = edited.iter().zip(old);
+            let pairs = edited.iter().zip(&old);
             let indices = pairs.map(|(&pixel, &old)| palettized.index(pixel, old));
             let indices = indices.collect();
             warnings.extend(palettized.warning());
@@ -104,10 +113,14 @@ fn with_indices(
                 stored.store(color, &mut bytes[..size]);
                 stored.color(&bytes[..size])
             };
-            (Fitted::new(&before, usable, old, edited, rounded), usable)
+            let reserve = |bytes| context.reserve(bytes);
+            let fitted = Fitted::new(&before, usable, &old, edited, rounded, &reserve)?;
+            (fitted, usable)
         }
     };
-    if stored.palettes() > 1 && fitted.indices != old {
+    let moves = fitted.indices != old;
+    drop(old);
+    if stored.palettes() > 1 && moves {
         if is_moved {
             return Err(
                 "has the pixels of another edited picture, which differ: edit one of \
@@ -139,14 +152,16 @@ fn with_indices(
     let mut smaller = Palettized::new(&fitted.colors[..usable], None);
     let data = with_levels(stored, edited, |number, rows, place, pixels| {
         let width = place.size.0 as usize;
+        let of_level: Vec<u16>;
         let indices = match number {
-            0 => fitted.indices.clone(),
-            _ => pixels
-                .iter()
-                .map(|&pixel| smaller.index(pixel, 0))
-                .collect(),
+            0 => &fitted.indices,
+            _ => {
+                let pixels = pixels.iter();
+                of_level = pixels.map(|&pixel| smaller.index(pixel, 0)).collect();
+                &of_level
+            }
         };
-        indexed::write(rows, place.row_size, stored.bits, width, &indices);
+        indexed::write(rows, place.row_size, stored.bits, width, indices);
     })?;
     Ok(Encoded {
         data,

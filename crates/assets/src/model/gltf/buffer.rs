@@ -9,8 +9,7 @@ use gltf_json::validation::USize64;
 use gltf_json::{Accessor, Buffer as GltfBuffer, Index, Root};
 use serde_json::json;
 
-use super::Reserve;
-use crate::model::Reservation;
+use crate::model::{Reservation, Reserve};
 
 /// The bytes so far. Every view begins at a multiple of 4.
 pub(super) struct Buffer<'a> {

@@ -24,8 +24,7 @@ use gltf_json::{Image, Index, Material, Root, Texture};
 use self::buffer::Buffer;
 use super::math::linear;
 use super::scene::{self, Alpha, Wrap};
-use super::{Picture, PixelsLeft, Scene, Transform, png, reduced};
-use crate::model::Reservation;
+use super::{Picture, PixelsLeft, Reserve, Scene, Transform, png, reduced};
 
 /// Maximum number of pixels of all pictures of a file. A map file of the games
 /// has a quarter as many.
@@ -40,9 +39,6 @@ const TOO_LITTLE_MEMORY: &str =
 /// A function that returns the picture with the number of a
 /// [`scene::Texture::picture`].
 pub type Pictures<'a> = &'a dyn Fn(usize) -> Option<Picture>;
-
-/// A function that reserves this number of bytes of memory.
-pub type Reserve<'a> = &'a dyn Fn(usize) -> io::Result<Option<Reservation>>;
 
 /// Writes the whole scene as a GLB file. The notes are in `asset.extras.notes`.
 /// The JSON part comes first and contains the sizes of the binary part, which

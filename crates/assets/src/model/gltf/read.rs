@@ -7,14 +7,13 @@ use gltf_json::mesh::{Mode, Primitive, Semantic};
 use gltf_json::validation::Checked::{self, Valid};
 use gltf_json::{Accessor, Index, Root};
 
-use super::Reserve;
 use super::accessor::Numbers;
 use crate::model::edited::{Edited, MAX_FILE, MAX_MATERIALS, MAX_NODES};
 use crate::model::math::{add, cross, finite, srgb, subtract, unit};
 use crate::model::scene::{
     Alpha, Corner, Joint, Material, Mesh, Node, Part, Texture, Weight, Weights, Wrap, sound_parents,
 };
-use crate::model::{CORNER_BYTES, MAX_CORNERS, Transform};
+use crate::model::{CORNER_BYTES, MAX_CORNERS, Reserve, Transform};
 
 /// Maximum number of bytes of the JSON part of a file.
 const MAX_JSON: usize = 64 << 20;

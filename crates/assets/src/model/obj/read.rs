@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::model::Reserve;
 use crate::model::edited::{Edited, MAX_FILE, MAX_MATERIALS, MAX_NODES};
-use crate::model::gltf::Reserve;
 use crate::model::math::{cross, subtract, unit};
 use crate::model::scene::{Alpha, Corner, Material, Mesh, Node, Part};
 use crate::model::{CORNER_BYTES, MAX_CORNERS, Transform};

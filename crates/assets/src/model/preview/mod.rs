@@ -10,11 +10,11 @@ mod canvas;
 use std::io::{self, Write};
 
 use self::canvas::{BAND, Canvas};
-use super::gltf::{Pictures, Reserve};
+use super::gltf::Pictures;
 use super::math::{cross, unit};
 use super::pose::Pose;
 use super::scene::{Alpha, Corner, Material, Mesh, Node, Wrap};
-use super::{Picture, Pixels, PixelsLeft, Scene, png};
+use super::{Picture, Pixels, PixelsLeft, Reserve, Scene, png};
 
 /// Width and height of a preview in pixels.
 pub const EDGE: u32 = 256;

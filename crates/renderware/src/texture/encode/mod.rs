@@ -17,6 +17,7 @@ use hpimount_assets::model::palette::{Fitted, Palettized};
 use hpimount_assets::model::png;
 use hpimount_assets::parse::pixels::color::{from_ia8, from_rgb5a3, from_rgb565};
 use hpimount_assets::parse::pixels::encode::{gx, mip, xbox};
+use hpimount_assets::view::AssetContext;
 use hpimount_assets::view::import::{self, Changed, Edit, Imported};
 
 /// Encodes an edited picture of a texture. `read` reads the texture from a new file.
@@ -39,14 +40,14 @@ pub fn import(
         if texture.rgba(0).is_some_and(|shown| shown == edited) {
             return Ok(Imported::Unchanged);
         }
-        let changed = with_pixels(edit.asset, texture, &edited, read)?;
+        let changed = with_pixels(edit.asset, texture, &edited, edit.context, read)?;
         return Ok(Imported::Changed(changed));
     }
     let resized = size::resized(edit.asset, texture, found, sides)?;
     let (edited, _memory) = import::picture(edit, found)?;
     let file = Bytes::from(resized.file);
     let texture = read(file.clone()).ok_or("cannot be read again with this size")?;
-    let mut changed = with_pixels(&file, &texture, &edited, read)?;
+    let mut changed = with_pixels(&file, &texture, &edited, edit.context, read)?;
     changed.warnings.splice(..0, resized.warnings);
     Ok(Imported::Changed(changed))
 }
@@ -60,6 +61,7 @@ fn with_pixels(
     file: &Bytes,
     texture: &Texture,
     pixels: &[[u8; 4]],
+    context: &dyn AssetContext,
     read: impl FnOnce(Bytes) -> Option<Texture>,
 ) -> Result<Changed, String> {
     let level = texture.levels.first().ok_or("shows no pixels")?;
@@ -84,7 +86,7 @@ fn with_pixels(
         None => None,
     };
     let texture = with_alpha.as_ref().unwrap_or(texture);
-    let palette = palette(texture, pixels);
+    let palette = palette(texture, pixels, context)?;
     if let Some(palette) = &palette {
         import::overwrite(file, &texture.palette, &palette.stored, &mut changed)?;
     }
@@ -157,7 +159,14 @@ struct NewPalette {
 
 /// Returns the palette for a picture, with colors that it lacked; `None` for a texture
 /// without a palette.
-fn palette(texture: &Texture, pixels: &[[u8; 4]]) -> Option<NewPalette> {
+///
+/// # Errors
+/// Returns an error if there is no memory for its colors.
+fn palette(
+    texture: &Texture,
+    pixels: &[[u8; 4]],
+    context: &dyn AssetContext,
+) -> Result<Option<NewPalette>, String> {
     let count = match texture.format {
         Format::GameCube { format, .. } => format.colors(),
         // A palette of 16 colors is stored with room for 32.
@@ -176,16 +185,18 @@ fn palette(texture: &Texture, pixels: &[[u8; 4]]) -> Option<NewPalette> {
         _ => 0,
     };
     if count == 0 {
-        return None;
+        return Ok(None);
     }
     let mut before = palette_colors(texture, &texture.palette);
     // Missing colors of a palette are shown as transparent.
     before.resize(count, [0; 4]);
     let old = old_indices(texture, 0);
     let rounded = |pixel| rounded(texture, pixel);
+    let reserve = |bytes| context.reserve(bytes);
+    let fitted = Fitted::new(&before, count, &old, pixels, rounded, &reserve)?;
     let Fitted {
         colors, indices, ..
-    } = Fitted::new(&before, count, &old, pixels, rounded);
+    } = fitted;
     let mut stored = texture.palette.to_vec();
     let size = stored_color(texture, [0; 4]).len();
     let changes = before.iter().zip(&colors);
@@ -194,11 +205,11 @@ fn palette(texture: &Texture, pixels: &[[u8; 4]]) -> Option<NewPalette> {
             stored.copy_from_slice(&stored_color(texture, *color));
         }
     }
-    Some(NewPalette {
+    Ok(Some(NewPalette {
         colors,
         stored,
         indices,
-    })
+    }))
 }
 
 /// Returns the indices of the pixels of a smaller level in a palette.

@@ -1,5 +1,6 @@
 use super::super::{Blocks, D3dFormat, Level, Sampling, Version};
 use super::*;
+use hpimount_assets::view::Alone;
 
 /// The size of the pictures.
 const SIDES: (u32, u32) = (32, 8);
@@ -60,7 +61,7 @@ impl Sample {
 
     fn with_pixels(&self, pixels: &[[u8; 4]]) -> Vec<u8> {
         let read = |file: Bytes| Some(self.texture(&file));
-        let encoded = with_pixels(&self.file, &self.texture(&self.file), pixels, read);
+        let encoded = with_pixels(&self.file, &self.texture(&self.file), pixels, &Alone, read);
         encoded.unwrap().asset
     }
 

@@ -29,11 +29,7 @@ pub fn levels<'a>(picture: &'a [[u8; 4]], sizes: &[(u32, u32)]) -> Vec<Cow<'a, [
 
 /// Returns the pixels of a level, where `from` returns those of the one before by their
 /// numbers.
-fn halved(
-    from: impl Fn(usize) -> Linear,
-    size: (u32, u32),
-    smaller: (u32, u32),
-) -> Vec<Linear> {
+fn halved(from: impl Fn(usize) -> Linear, size: (u32, u32), smaller: (u32, u32)) -> Vec<Linear> {
     let (width, height) = (size.0 as usize, size.1 as usize);
     let (columns, rows) = (smaller.0 as usize, smaller.1 as usize);
     let mut pixels = Vec::with_capacity(columns * rows);
