@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{EditedAsset, Edits, LINK, UNKNOWN, keep, unexpected};
+use super::{EditedAsset, Edits, LINK, UNKNOWN, keep, memory_of_edit, unexpected};
 use crate::content::{Caller, MAX_ASSET};
 use crate::mount::Ino;
 use crate::mount::context::Context;
 use crate::mount::subtree::{Node, RenderedFile, Viewed};
 use hpimount_assets::view::import::{AllEdits, EditedFile, ImportAll, Imported, Refused};
+use hpimount_assets::view::{AssetContext, AssetRef};
 use hpimount_containers::changes::{Change, NewFile, is_litter};
 use hpimount_containers::io::{self, read_vec};
 
@@ -115,9 +116,11 @@ impl Edits<'_> {
             .into_iter()
             .map(|(path, new)| (path, new, true));
         let files: Vec<_> = files.chain(deleted).chain(added).collect();
-        let length = files.iter().map(|(_, new, _)| new.len()).sum();
-        let Some((original, _memory)) = self.original(&node, length)? else {
-            return Ok(Default::default());
+        let length: u64 = files.iter().map(|(_, new, _)| new.len()).sum();
+        let size = self.vfs.size_of(&node)?;
+        let _memory = memory_of_edit(self.vfs, size.saturating_add(length))?;
+        let Some(asset) = AssetContext::read(&context, AssetRef(ino.0)) else {
+            return Err(context.fault().unwrap_or(io::Error::Changed));
         };
         let mut contents = Vec::with_capacity(files.len());
         for (path, new, is_there) in &files {
@@ -129,7 +132,7 @@ impl Edits<'_> {
             contents.push(EditedFile { path, content });
         }
         let imported = (all.import)(&AllEdits {
-            asset: changed.get(&ino).unwrap_or(&original),
+            asset: &asset,
             context: &context,
             files: &contents,
         });

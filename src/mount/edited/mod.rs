@@ -434,14 +434,18 @@ impl<'a> Edits<'a> {
             return Ok(inos.into_iter().map(|ino| (ino, files.clone())).collect());
         }
         let (mut made_from, mut with_values) = (Vec::new(), Vec::new());
+        let mut original = None;
         for (number, new) in std::mem::take(&mut edited.files) {
             if self.has_values(asset, edited.format, number)? {
                 with_values.push(new);
                 continue;
             }
-            let inos = self.edit(asset, edited.format, number, &new, changed)?;
+            let file = (number, &new);
+            let inos = self.edit(asset, edited.format, file, &mut original, changed)?;
             made_from.extend(inos.into_iter().map(|ino| (ino, vec![new.clone()])));
         }
+        // Only the encoding of such files accounts for it.
+        drop(original);
         if self.edit_values(asset, &mut edited, &with_values, changed)? {
             with_values.extend(edited.tables);
             made_from.push((asset, with_values));
@@ -450,13 +454,14 @@ impl<'a> Edits<'a> {
     }
 
     /// Encodes an edited file, and returns the assets that changed; none if it is
-    /// refused, or shows what the asset has.
+    /// refused, or shows what the asset has. `original` has the bytes of the asset without
+    /// earlier edits as soon as they were read.
     fn edit(
         &mut self,
         ino: Ino,
         format: &'static ViewFormat,
-        number: usize,
-        new: &NewFile,
+        (number, new): (usize, &NewFile),
+        original: &mut Option<Bytes>,
         changed: &mut HashMap<Ino, Bytes>,
     ) -> io::Result<Vec<Ino>> {
         let node = self.vfs.node(ino).map_err(unexpected)?;
@@ -465,13 +470,20 @@ impl<'a> Edits<'a> {
         let (Some(import), Some(part)) = (format.import, part) else {
             return Ok(Vec::new());
         };
-        let Some((original, _memory)) = self.original(&node, new.len())? else {
+        let Some(file) = node.file() else {
             return Ok(Vec::new());
         };
+        let size = self.vfs.size_of(&node)?;
+        let _memory = memory_of_edit(self.vfs, size.saturating_add(new.len()))?;
+        let original = match original {
+            Some(original) => original,
+            None => original.insert(self.vfs.reader.all_bytes(file, size)?.into()),
+        };
         let bytes = read_vec(new, 0, new.len(), "edited file")?;
+        let asset = changed.get(&ino).unwrap_or(original);
         let imported = import(&Edit {
-            asset: changed.get(&ino).unwrap_or(&original),
-            original: &original,
+            asset,
+            original,
             context: &context,
             part: &part,
             file: &bytes,
@@ -494,20 +506,6 @@ impl<'a> Edits<'a> {
                 Ok(Vec::new())
             }
         }
-    }
-
-    /// Returns the bytes of an asset, without earlier edits, and the memory for edits of
-    /// `length` bytes; `None` if it is no file of a volume.
-    fn original(&self, node: &Node<'_>, length: u64) -> io::Result<Option<(Bytes, Charge)>> {
-        let Some(file) = node.file() else {
-            return Ok(None);
-        };
-        let size = self.vfs.size_of(node)?;
-        let memory = memory_of_edit(self.vfs, size.saturating_add(length))?;
-        Ok(Some((
-            self.vfs.reader.all_bytes(file, size)?.into(),
-            memory,
-        )))
     }
 
     /// Adds notes about a changed asset.
