@@ -23,9 +23,13 @@ use hpimount_containers::text::Table;
 use hpimount_containers::volume::{Content, Entry};
 use hpimount_containers::{formats, image, sheet};
 
-/// Memory for decoded blocks of compressed discs, and for edited assets, in bytes: as much
-/// as the import of a picture of 2048 by 2048 pixels takes.
+/// Memory for decoded blocks of compressed discs, and for edited assets, in bytes: a picture
+/// of 2048 by 2048 pixels that the asset has as four bytes each, with smaller levels, takes
+/// 140 MiB of it.
 pub(super) const MEMORY: usize = 192 << 20;
+
+/// Memory for decoded blocks of compressed discs where nothing is encoded, in bytes.
+const MEMORY_TO_READ: usize = 64 << 20;
 
 /// Memory that the windows and the lists of a patch may take, in bytes.
 const PATCH_MEMORY: usize = 144 << 20;
@@ -213,7 +217,7 @@ impl Plan {
             shown: empty.name(),
             partner: &|_| partner.clone(),
         };
-        let reader = Reader::new(&Budget::new(MEMORY), Spool::new(None, 0));
+        let reader = Reader::new(&Budget::new(MEMORY_TO_READ), Spool::new(None, 0));
         let apply = |tools: Tools<'_>, report: &mut Report| {
             apply::apply(&original, folder, "", tools, report)
         };
@@ -408,7 +412,7 @@ fn places(
     source: Arc<dyn ReadAt>,
     partner: &dyn Fn(&str) -> Option<Arc<dyn ReadAt>>,
 ) -> io::Result<HashMap<String, u64>> {
-    let reader = Reader::new(&Budget::new(MEMORY), Spool::new(None, 0));
+    let reader = Reader::new(&Budget::new(MEMORY_TO_READ), Spool::new(None, 0));
     let (source, images) = unwrap(&reader, source, &Options::default())?;
     let find = |wanted: &str| partner(wanted).or_else(|| edit.partner(wanted));
     let input = || Input {

@@ -3,9 +3,10 @@
 use crate::converted::Edited;
 use fixtures::container_seeds::zip_with;
 use fixtures::hgo::Build;
-use fixtures::{playstation, png_of, psx};
+use fixtures::{playstation, png_of, psx, txd};
 use hpimount_assets::model::png;
 use hpimount_containers::io::Endian;
+use testkit::applied::{open_changed, read_at};
 use testkit::listed::cat;
 
 /// Returns an archive with a file of the PlayStation or the Dreamcast.
@@ -49,6 +50,37 @@ fn a_pixel_of_each_format_is_edited_and_shown_again() {
         original.edit(path, &png_of(picture.width, picture.height, pixels.clone()));
         let changed = Edited::new("a.zip", &original.packed());
         assert!(shown(&changed).rgba() == pixels, "{path}");
+    }
+}
+
+/// The largest side of a texture.
+const SIDE: u16 = 2048;
+
+/// A picture of a dictionary with one texture.
+const PAINT: &str = "converted/parts/car.txd/textures/00 paint.png";
+
+/// Returns a black picture with a white pixel.
+fn black_but_one(side: u16) -> Vec<u8> {
+    let mut pixels = vec![[0, 0, 0, 255]; usize::from(side).pow(2)];
+    pixels[9] = [255; 4];
+    png_of(side.into(), side.into(), pixels)
+}
+
+#[test]
+fn the_largest_pictures_are_taken_with_the_default_memory() {
+    let mut picture = black_but_one(SIDE);
+    // As long as the file of a photo.
+    picture.resize(4 << 20, 0);
+    for (compression, side) in [(b"DXT1", SIDE), (b"DXT5", SIDE), (b"DXT5", 64)] {
+        let texture = txd::blocks("paint", compression, side);
+        let dictionary = txd::txd(&[texture]);
+        let edited = Edited::new("a.zip", &zip_with("car.txd", &dictionary));
+        edited.edit(PAINT, &picture);
+        let vfs = open_changed(&edited.archive, &edited.folder());
+        let vfs = vfs.unwrap_or_else(|error| panic!("{compression:?} {side}: {error}"));
+        assert!(read_at(&vfs, "car.txd") != dictionary);
+        let shown = png::read(&read_at(&vfs, PAINT), u64::from(SIDE).pow(2)).unwrap();
+        assert_eq!(shown.into_rgba()[9], [255; 4]);
     }
 }
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use super::super::context::Context;
 use super::super::subtree::{Node, RenderedFile};
 use super::super::{Access, Vfs};
-use super::{memory_of_edit, part_of_view, unexpected};
+use super::{memory_of_part, part_of_view, unexpected};
 use crate::content::{Caller, MAX_ASSET};
 use hpimount_assets::view::import::{AllEdits, Edit, EditedFile};
 use hpimount_assets::view::report::Editing;
@@ -57,7 +57,7 @@ pub(in super::super) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<Stri
     if size > MAX_ASSET {
         return Ok(format!("no: has more than {MAX_ASSET} bytes"));
     }
-    let _memory = memory_of_edit(vfs, vfs.size_of(&node)?.saturating_add(size))?;
+    let _memory = memory_of_part(vfs, format, &part, [vfs.size_of(&node)?, size])?;
     let file = vfs.node_bytes(shown, 0..size, Access::Unknown);
     let file = file.map_err(unexpected)??;
     let Some(bytes) = AssetContext::read(&context, AssetRef(asset.0)) else {

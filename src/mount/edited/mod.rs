@@ -474,7 +474,7 @@ impl<'a> Edits<'a> {
             return Ok(Vec::new());
         };
         let size = self.vfs.size_of(&node)?;
-        let _memory = memory_of_edit(self.vfs, size.saturating_add(new.len()))?;
+        let _memory = memory_of_part(self.vfs, format, &part, [size, new.len()])?;
         let original = match original {
             Some(original) => original,
             None => original.insert(self.vfs.reader.all_bytes(file, size)?.into()),
@@ -535,12 +535,38 @@ fn keep(ino: Ino, new: Changed, changed: &mut HashMap<Ino, Bytes>) -> Vec<Ino> {
 /// The pixels of pictures and the scenes of models are accounted for where they are read.
 const MEMORY_OF_EDIT: u64 = 8;
 
-/// Returns the memory for the encoding of an asset and an edited file that have `length`
+/// How many times the bytes of an asset the encoding of a picture takes: the asset without
+/// earlier edits, with them and with this one, and what is read again to be compared.
+const MEMORY_OF_PICTURE: u64 = 4;
+
+/// Returns the memory for the encoding of an asset and edited files that have `length`
 /// bytes together.
 fn memory_of_edit(vfs: &Vfs, length: u64) -> io::Result<Charge> {
-    let memory = length.saturating_mul(MEMORY_OF_EDIT);
-    let memory = usize::try_from(memory).unwrap_or(usize::MAX);
-    vfs.reader.budget().charge("an edited asset", memory)
+    charge(vfs, length.saturating_mul(MEMORY_OF_EDIT))
+}
+
+/// Returns the memory for the encoding of a file of an asset's view, by the lengths of the
+/// asset and of the file.
+fn memory_of_part(
+    vfs: &Vfs,
+    format: &ViewFormat,
+    part: &ViewFile,
+    [asset, file]: [u64; 2],
+) -> io::Result<Charge> {
+    let is_picture = format.import_all.is_none() && part.name.ends_with(".png");
+    match is_picture {
+        // Its pixels are accounted for where they are read.
+        true => charge(
+            vfs,
+            asset.saturating_mul(MEMORY_OF_PICTURE).saturating_add(file),
+        ),
+        false => memory_of_edit(vfs, asset.saturating_add(file)),
+    }
+}
+
+fn charge(vfs: &Vfs, bytes: u64) -> io::Result<Charge> {
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+    vfs.reader.budget().charge("an edited asset", bytes)
 }
 
 /// Converts an error that only a source that changes can cause.

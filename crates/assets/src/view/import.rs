@@ -199,9 +199,26 @@ pub const NOT_THIS_FILE: &str = "is generated, and no asset can be made from it"
 /// ends.
 pub type EditedPixels = (Vec<[u8; 4]>, Option<Reservation>);
 
-/// Memory that the import of a picture takes for each pixel, in bytes: the edited and the
-/// shown picture, and smaller levels, each several times.
-const MEMORY_OF_PIXEL: u64 = 32;
+/// Memory that the import of a picture takes for each pixel, in bytes: the picture, and
+/// either what the asset shows, indices of a palette with what is looked up for them, or
+/// smaller levels. Two pixels of four bytes are there at any time, and the third four are
+/// for the rest. The asset is not part of it, and neither are the colors of
+/// [`Fitted`](crate::model::palette::Fitted), which it reserves itself.
+const MEMORY_OF_PIXEL: u64 = 12;
+
+/// How many times the bytes of an asset its model takes at most, about.
+const MEMORY_OF_MODEL: usize = 3;
+
+/// Reserves memory for the models of an asset before and after an edit, for pictures of
+/// assets that have more than pixels.
+///
+/// # Errors
+/// Returns an error if there is not enough.
+pub fn reserve_models(edit: &Edit<'_>) -> Result<Option<Reservation>, String> {
+    let memory = (2 * MEMORY_OF_MODEL).saturating_mul(edit.asset.len());
+    let memory = edit.context.reserve(memory);
+    memory.map_err(|error| error.to_string())
+}
 
 /// Reads an edited PNG file, which must have `width` by `height` pixels. Returns its
 /// pixels, and the memory for their import.

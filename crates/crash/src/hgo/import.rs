@@ -19,6 +19,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     if edit.part.folder.as_deref() != Some("textures") {
         return Err(NOT_THIS_FILE.to_owned());
     }
+    let _models = import::reserve_models(edit)?;
     let hgo = read(edit.asset)?;
     let mut numbers = ExportPlan::new(&hgo).textures.into_iter();
     let is_edited =

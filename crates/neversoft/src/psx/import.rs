@@ -35,6 +35,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     if edit.part.folder.as_deref() != Some("textures") {
         return Err(NOT_THIS_FILE.to_owned());
     }
+    let _models = import::reserve_models(edit)?;
     let file = Shown::read(edit.asset, edit.context)?;
     let mut indices = 0..file.textures.len();
     let is_edited = |&index: &usize| format!("{}.png", file.textures.name(index)) == edit.part.name;

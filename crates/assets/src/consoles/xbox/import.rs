@@ -141,7 +141,7 @@ mod tests {
             part: &ViewFile::from("frame.png"),
             file: &png_of(4, 4, vec![[0; 4]; 16]),
         });
-        assert_eq!(refused, Err("512 bytes are too many".to_owned()));
+        assert_eq!(refused, Err("192 bytes are too many".to_owned()));
     }
 
     #[test]

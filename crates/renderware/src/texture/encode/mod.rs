@@ -43,7 +43,7 @@ pub fn import(
         let changed = with_pixels(edit.asset, texture, &edited, edit.context, read)?;
         return Ok(Imported::Changed(changed));
     }
-    let resized = size::resized(edit.asset, texture, found, sides)?;
+    let resized = size::resized(edit, texture, found, sides)?;
     let (edited, _memory) = import::picture(edit, found)?;
     let file = Bytes::from(resized.file);
     let texture = read(file.clone()).ok_or("cannot be read again with this size")?;

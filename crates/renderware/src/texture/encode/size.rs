@@ -4,7 +4,8 @@ use bytes::Bytes;
 
 use super::super::{Format, Texture};
 use crate::Chunks;
-use hpimount_assets::view::import::place_of;
+use hpimount_assets::model::Reservation;
+use hpimount_assets::view::import::{Edit, place_of};
 use hpimount_assets::view::patches::Patches;
 
 /// The sides that the textures of a game may have, in pixels.
@@ -33,7 +34,13 @@ pub(super) struct Resized {
     pub(super) file: Vec<u8>,
     /// What may not be as expected.
     pub(super) warnings: Vec<String>,
+    /// Accounts for the memory of the new pixels until they are encoded.
+    pub(super) _memory: Option<Reservation>,
 }
+
+/// How often the pixels of a level are in memory while they are encoded: in the file with
+/// black ones, in the new file, in a copy of it to be read again, and by themselves.
+const COPIES: usize = 4;
 
 /// Returns whether textures of this form can have other sizes.
 pub(super) fn has_any_size(texture: &Texture) -> bool {
@@ -81,17 +88,18 @@ fn check(
     Ok(warnings)
 }
 
-/// Returns `file`, which `texture` was read from, with black pixels of another size in as
-/// many levels. Sizes of the chunks around the texture follow.
+/// Returns the file of an edit, which `texture` was read from, with black pixels of another
+/// size in as many levels. Sizes of the chunks around the texture follow.
 ///
 /// # Errors
-/// Returns why the texture cannot have that size.
+/// Returns why the texture cannot have that size, or an error if there is no memory for it.
 pub(super) fn resized(
-    file: &Bytes,
+    edit: &Edit<'_>,
     texture: &Texture,
     (width, height): (u32, u32),
     sides: Sides,
 ) -> Result<Resized, String> {
+    let file = edit.asset;
     let warnings = check(texture, (width, height), sides)?;
     let start = texture.offset as usize;
     let mut patches = Patches::default();
@@ -105,6 +113,7 @@ pub(super) fn resized(
         put(&mut patches, at, bytes);
     }
     let (mut old_total, mut total, mut end) = (0, 0, 0);
+    let mut levels = Vec::new();
     for (number, level) in texture.levels.iter().enumerate() {
         let place = place_of(file, &level.data)?;
         let (width, height) = ((width >> number).max(1), (height >> number).max(1));
@@ -129,7 +138,7 @@ pub(super) fn resized(
         end = place.end;
         old_total += place.len() as i64;
         total += length as i64;
-        patches.replace(place, vec![0; length]);
+        levels.push((place, length));
     }
     match texture.format {
         Format::Xbox(_) => put(&mut patches, start + TOTAL, (total as u32).to_le_bytes()),
@@ -153,10 +162,19 @@ pub(super) fn resized(
         let size = size.map_err(|_| "makes the file larger than 4 GiB".to_owned())?;
         put(&mut patches, place, size.to_le_bytes());
     }
+    let memory = edit.context.reserve(COPIES * total as usize);
+    let memory = memory.map_err(|error| error.to_string())?;
+    for (place, length) in levels {
+        patches.replace(place, vec![0; length]);
+    }
     let file = patches
         .apply(file)
         .ok_or("shows pixels that are not in the file")?;
-    Ok(Resized { file, warnings })
+    Ok(Resized {
+        file,
+        warnings,
+        _memory: memory,
+    })
 }
 
 fn put<const N: usize>(patches: &mut Patches, place: usize, bytes: [u8; N]) {
