@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use crate::archive::Archive;
 use crate::object::is_object;
+use crate::parts::{BODY, DYNA};
 use hpimount_assets::view::edit::{Edit, Form, Place, Rule, What, id_of};
 use hpimount_assets::view::edited_table::{
-    Adding, Change, Rules, ShownTable, differences, edited_text,
+    Adding, Change, Differences, Rules, ShownTable, differences, edited_text,
 };
 use hpimount_assets::view::import::Problems;
 use hpimount_assets::view::node::Node;
@@ -16,7 +17,7 @@ use hpimount_record::Value;
 
 use super::objects::PLACE;
 
-/// The most ids that a cell shows of a list.
+/// The most ids that a cell shows of a list, and the most elements of one with columns.
 const MAX_LISTED: usize = crate::table_view::sheet::MAX_LISTED;
 
 /// The columns of a table of placements after `id`, `name` and `type`.
@@ -103,9 +104,19 @@ fn fields(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tab
         is_editable: &|column| ["value", "value_name"].contains(&column),
         ..Rules::FIXED_ROWS
     };
-    let place =
-        |table: &ShownTable, row: usize, _: usize| format!("{FIELD}{}.", table.cell(row, "field"));
-    Table::new(context, shown, "asset", &place)?.edits(edited, &rules)
+    let found = differences(shown, edited, &rules)?;
+    of_cells(
+        context,
+        shown,
+        "asset",
+        found,
+        |assets, asset, table, change| {
+            let path = assets.path_of_field(asset, table.cell(change.row, "field"));
+            let place = change.place();
+            let what = What::Value(path, value_of(&change.column, &change.text));
+            Ok(TableEdit::Value(Edit { place, what }))
+        },
+    )
 }
 
 /// Edits the table of links.
@@ -155,23 +166,38 @@ fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tabl
         ..Rules::FIXED_ROWS
     };
     let found = differences(shown, edited, &rules)?;
+    of_cells(context, shown, "id", found, |_, asset, _, change| {
+        let shown = shown_file(context, asset, TEXT).unwrap_or_default();
+        let text = edited_text(&String::from_utf8_lossy(&shown), &change.text)?;
+        Ok(TableEdit::File(
+            TEXT.to_owned(),
+            text.into_bytes(),
+            change.place(),
+        ))
+    })
+}
+
+/// Returns what `edit` makes of each changed cell, for the asset whose id is in a column of
+/// its row.
+fn of_cells(
+    context: &dyn AssetContext,
+    shown: &[u8],
+    id: &str,
+    found: Differences,
+    edit: impl Fn(&Assets<'_>, AssetRef, &ShownTable, &Change) -> Result<TableEdit, String>,
+) -> Result<TableEdits, String> {
     let table = ShownTable::read(shown)?;
     let assets = Assets::new(context);
     let mut problems = Problems::default();
     let mut edits = Vec::new();
-    for change in found.changes {
-        match assets.find(table.cell(change.row, "id")) {
-            Some(asset) => {
-                let shown = shown_file(context, asset, TEXT).unwrap_or_default();
-                match edited_text(&String::from_utf8_lossy(&shown), &change.text) {
-                    Ok(text) => {
-                        let (name, text) = (TEXT.to_owned(), text.into_bytes());
-                        edits.push((asset, TableEdit::File(name, text, change.place())));
-                    }
-                    Err(reason) => problems.add(change.problem(reason)),
-                }
-            }
-            None => problems.add(change.problem(NO_ASSET)),
+    for change in &found.changes {
+        let asset = assets
+            .find(table.cell(change.row, id))
+            .ok_or(NO_ASSET.to_owned());
+        let edit = asset.and_then(|asset| Ok((asset, edit(&assets, asset, &table, change)?)));
+        match edit {
+            Ok(edit) => edits.push(edit),
+            Err(reason) => problems.add(change.problem(reason)),
         }
     }
     problems.check()?;
@@ -187,9 +213,6 @@ const TEXT: &str = "text.txt";
 /// The lists of values that tables show.
 const ROWS: &str = "rows";
 const LINKS: &str = "links";
-
-/// Before the name of a field in a table with a row for each.
-const FIELD: &str = "field:";
 
 /// The assets of an archive by their ids.
 struct Assets<'a> {
@@ -216,6 +239,27 @@ impl<'a> Assets<'a> {
         let view = self.context.model(asset)?;
         let (_, values) = view.values(self.context)?;
         Some(see(&values))
+    }
+
+    /// Returns the path of a field by its cell in a table with a row for each, which leaves
+    /// out the parts `body` and `dyna`.
+    fn path_of_field(&self, asset: AssetRef, cell: &str) -> String {
+        if cell.contains('.') {
+            return cell.to_owned();
+        }
+        let mut part = BODY;
+        self.values(asset, |values| {
+            values.for_each(&mut |name, node| {
+                if name == Some(DYNA) {
+                    node.for_each(&mut |field, _| {
+                        if field == Some(cell) {
+                            part = DYNA;
+                        }
+                    });
+                }
+            });
+        });
+        format!("{part}.{cell}")
     }
 }
 
@@ -419,15 +463,13 @@ impl<'a> Table<'a> {
                         paths.insert(LIST.to_owned(), LIST.to_owned());
                         paths.insert("list_name".to_owned(), LIST.to_owned());
                     }
-                    "body" | "dyna" => {
+                    BODY | DYNA => {
                         columns(node, "", name, &mut paths);
                         centre(node, name, &mut paths);
-                        fields_of(node, name, "", &mut paths);
                     }
                     _ => {
                         leaf(node, name, name, &mut paths);
                         part(node, name, &mut paths);
-                        fields_of(node, name, &format!("{name}."), &mut paths);
                     }
                 }
             });
@@ -459,7 +501,7 @@ fn with_name(id: &mut Value, name: Value) {
     }
 }
 
-/// Adds the columns of a part with a name, or of the elements of a list with one.
+/// Adds the columns of a part with a name, or of the first elements of a list with one.
 fn part(node: &Node<'_>, name: &str, paths: &mut Paths) {
     let mut index = 0;
     node.for_each(&mut |field, child| match field {
@@ -476,11 +518,12 @@ fn part(node: &Node<'_>, name: &str, paths: &mut Paths) {
                 paths,
             );
         }
-        None => {
+        None if index < MAX_LISTED => {
             let path = format!("{name}[{index}]");
             columns(child, &format!("{name}{index}_"), &path, paths);
             index += 1;
         }
+        None => {}
     });
 }
 
@@ -556,7 +599,6 @@ fn placed(node: &Node<'_>, paths: &mut Paths) {
     for column in &PLACE[6..] {
         paths.insert((*column).to_owned(), "entity.model".to_owned());
     }
-    fields_of(node, "entity", "entity.", paths);
 }
 
 /// Adds the columns of the place of an object that is no entity.
@@ -567,26 +609,6 @@ fn centre(node: &Node<'_>, part: &str, paths: &mut Paths) {
                 let path = format!("{part}.{name}[{index}]");
                 paths.entry((*column).to_owned()).or_insert(path);
             }
-        }
-    });
-}
-
-/// Adds the columns of a table with a row for each field, for the fields of a part at a
-/// path, or of the parts of a list there. `prefix` is what precedes their names in the table.
-fn fields_of(node: &Node<'_>, path: &str, prefix: &str, paths: &mut Paths) {
-    let mut index = 0;
-    node.for_each(&mut |name, child| match name {
-        Some(_) if matches!(child, Node::Ruled(_, Rule::Derived(_))) => {}
-        Some(name) => {
-            for column in ["value", "value_name"] {
-                let path = format!("{path}.{name}");
-                paths.insert(format!("{FIELD}{prefix}{name}.{column}"), path);
-            }
-        }
-        None => {
-            let path = format!("{path}[{index}]");
-            fields_of(child, &path, &format!("{path}."), paths);
-            index += 1;
         }
     });
 }

@@ -342,6 +342,7 @@ fn a_field_of_a_dynamic_object_is_edited_in_the_part_that_its_row_names() {
     let edit = edit.unwrap().edit.unwrap().edit;
     for (asset, field, text, path) in [
         ("arm", "version", "3", "body.version"),
+        ("arm", "handle", "3", "body.handle"),
         ("arm", "flags", "3", "dyna.flags"),
         ("arm", "entity.flags", "3", "entity.flags"),
         ("arm", "own.own_flags", "3", "own.own_flags"),
