@@ -105,13 +105,13 @@ impl Reader {
         self.budget().may_reserve(parsing(len))
     }
 
-    /// Reserves temporary memory for a rendering without waiting, since the
-    /// caller may hold other reservations.
+    /// Reserves temporary memory for `what` without waiting, since the caller may hold
+    /// other reservations.
     ///
     /// # Errors
     /// Returns [`Error::NoMemory`] if it does not fit.
-    pub fn reserve_for_rendering(&self, bytes: usize) -> Result<Reservation> {
-        self.budget().reserve("rendering it", bytes, false)
+    pub fn reserve(&self, what: &'static str, bytes: usize) -> Result<Reservation> {
+        self.budget().reserve(what, bytes, false)
     }
 
     fn reserve_for(&self, len: u64, caller: Caller) -> Result<Option<Reservation>> {

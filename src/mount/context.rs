@@ -34,7 +34,7 @@ pub(crate) struct Context<'a> {
     root: OnceCell<Option<Node<'a>>>,
     /// The roots of the archives beside the asset's own, once requested.
     beside: OnceCell<Vec<Node<'a>>>,
-    /// The new bytes of assets that are edited.
+    /// The new bytes of assets that are edited, if this is the context of an edit.
     changed: Option<&'a HashMap<Ino, Bytes>>,
     /// Receives the bytes of the asset before they are parsed.
     see: Option<&'a See<'a>>,
@@ -300,7 +300,15 @@ impl AssetContext for Context<'_> {
     }
 
     fn reserve(&self, bytes: usize) -> std::io::Result<Option<Reservation>> {
-        let reserved = self.vfs.reader.reserve_for_rendering(bytes);
+        let what = match self.changed {
+            Some(_) => "encoding an edited file",
+            None => "rendering it",
+        };
+        let reserved = self.vfs.reader.reserve(what, bytes);
+        // Less can be rendered then, but an edited file is not refused for it.
+        if let (Some(_), Err(fault)) = (self.changed, &reserved) {
+            self.fault.replace(Some(fault.clone()));
+        }
         let reserved = reserved.map_err(std::io::Error::other)?;
         Ok(Some(Box::new(reserved)))
     }

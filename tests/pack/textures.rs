@@ -1,5 +1,7 @@
 //! Edited pictures of consoles become assets again (`hpipack --apply`).
 
+use std::io::ErrorKind;
+
 use crate::converted::Edited;
 use fixtures::container_seeds::zip_with;
 use fixtures::hgo::Build;
@@ -7,7 +9,9 @@ use fixtures::{playstation, png_of, psx, txd};
 use hpimount_assets::model::png;
 use hpimount_containers::io::Endian;
 use testkit::applied::{open_changed, read_at};
+use testkit::fuse_test;
 use testkit::listed::cat;
+use testkit::mount::{Fixture, hpimount, run};
 
 /// Returns an archive with a file of the PlayStation or the Dreamcast.
 fn archive(name: &str) -> Edited {
@@ -82,6 +86,26 @@ fn the_largest_pictures_are_taken_with_the_default_memory() {
         let shown = png::read(&read_at(&vfs, PAINT), u64::from(SIDE).pow(2)).unwrap();
         assert_eq!(shown.into_rgba()[9], [255; 4]);
     }
+}
+
+#[fuse_test]
+fn a_picture_is_not_refused_for_want_of_memory() {
+    let dictionary = txd::txd(&[txd::blocks("paint", b"DXT1", SIDE)]);
+    let edited = Edited::new("a.zip", &zip_with("car.txd", &dictionary));
+    edited.edit(PAINT, &black_but_one(SIDE));
+    let fixture = Fixture::new();
+    let mut program = hpimount();
+    program.args(["-o", "cachesize=32M", "--apply"]);
+    program.args([&edited.folder(), &edited.archive, &fixture.point]);
+    let failed = run(&mut program);
+    let message = "a.zip: encoding an edited file needs 50331648 bytes";
+    assert!(failed.stderr.contains(message), "{}", failed.stderr);
+    let mut program = hpimount();
+    program.args(["-o", "cachesize=32M"]);
+    program.args([&edited.archive, &fixture.point]);
+    let mount = fixture.mount_by(program);
+    let editable = xattr::get(mount.path().join(PAINT), "user.hpimount.editable");
+    assert_eq!(editable.unwrap_err().kind(), ErrorKind::OutOfMemory);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Whether a file of a converted tree can be edited, and why not: the answer is what
 //! an unchanged copy of the file gets.
 
+use std::collections::HashMap;
+
 use bytes::Bytes;
 
 use super::super::context::Context;
@@ -41,7 +43,8 @@ pub(in super::super) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<Stri
         return Ok("no: the asset does not have it".to_owned());
     };
     let node = vfs.node(asset).map_err(unexpected)?;
-    let context = Context::new(vfs, &node);
+    let unchanged = HashMap::new();
+    let context = Context::with_changes(vfs, &node, &unchanged);
     let model = vfs.model_in(&context, format, Caller::Request)?;
     let part = part_of_view(&context, format, number)?;
     let editable = part.and_then(|part| Some((format.editable(&part.path())?, part)));
@@ -90,6 +93,9 @@ pub(in super::super) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<Stri
         }
         (None, None) => None,
     };
+    if let Some(fault) = context.fault() {
+        return Err(fault);
+    }
     Ok(match refused {
         None => yes,
         Some(reason) => format!("no: {reason}"),

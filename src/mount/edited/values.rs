@@ -70,7 +70,8 @@ impl Edits<'_> {
         };
         let node = self.vfs.node(directory).map_err(unexpected)?;
         let node = self.vfs.enter(node).map_err(unexpected)?;
-        let context = Context::new(self.vfs, &node);
+        let unchanged = HashMap::new();
+        let context = Context::with_changes(self.vfs, &node, &unchanged);
         let size = self.vfs.rendered_size(shown)?;
         if size.max(new.len()) > MAX_TABLE {
             let reason = format!("has more than {MAX_TABLE} bytes, or is shown with more");
