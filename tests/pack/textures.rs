@@ -8,8 +8,9 @@ use fixtures::hgo::Build;
 use fixtures::{playstation, png_of, psx, txd};
 use hpimount_assets::model::png;
 use hpimount_containers::io::Endian;
-use testkit::applied::{open_changed, read_at};
+use testkit::applied::{hpipack_apply, open_changed, read_at};
 use testkit::fuse_test;
+use testkit::hpipack::stderr;
 use testkit::listed::cat;
 use testkit::mount::{Fixture, hpimount, run};
 
@@ -86,6 +87,22 @@ fn the_largest_pictures_are_taken_with_the_default_memory() {
         let shown = png::read(&read_at(&vfs, PAINT), u64::from(SIDE).pow(2)).unwrap();
         assert_eq!(shown.into_rgba()[9], [255; 4]);
     }
+}
+
+#[test]
+fn an_edit_that_changes_no_byte_of_the_asset_is_ignored() {
+    let edited = archive("small.pvr");
+    let path = "converted/small.png";
+    let mut pixels = png::read(&cat(&edited.archive, &[path]), 2).unwrap().rgba();
+    // Of 5 bits, which have no place for it.
+    assert_eq!(pixels[0], [0, 0, 255, 255]);
+    pixels[0][2] -= 1;
+    edited.edit(path, &png_of(2, 1, pixels));
+    let out = edited.folder().with_extension("zip");
+    let planned = hpipack_apply(&["--dry-run"], &edited.folder(), &edited.archive, &out);
+    let planned = stderr(&planned);
+    let summary = "0 replaced, 0 added, 0 deleted, 1 ignored";
+    assert!(planned.contains(summary), "{planned}");
 }
 
 #[fuse_test]

@@ -498,7 +498,12 @@ impl<'a> Edits<'a> {
                 Ok(Vec::new())
             }
             Ok(Imported::Changed(new_assets)) => {
+                let is_same = new_assets.asset == *asset && new_assets.others.is_empty();
                 self.tell(new.path(), &new_assets);
+                if is_same {
+                    self.report.ignored += 1;
+                    return Ok(Vec::new());
+                }
                 Ok(keep(ino, new_assets, changed))
             }
             Err(reason) => {
