@@ -188,12 +188,13 @@ fn palette(
         return Ok(None);
     }
     let mut before = palette_colors(texture, &texture.palette);
-    // Missing colors of a palette are shown as transparent.
+    // Missing colors of a palette are shown as transparent, and have no place for others.
+    let usable = before.len().min(count);
     before.resize(count, [0; 4]);
     let old = old_indices(texture, 0);
     let rounded = |pixel| rounded(texture, pixel);
     let reserve = |bytes| context.reserve(bytes);
-    let fitted = Fitted::new(&before, count, &old, pixels, rounded, &reserve)?;
+    let fitted = Fitted::new(&before, usable, &old, pixels, rounded, &reserve)?;
     let Fitted {
         colors, indices, ..
     } = fitted;

@@ -204,3 +204,27 @@ fn palettes_are_made_anew_for_colors_that_they_lack() {
     let changed = sample.with_pixels(&pixels);
     assert_eq!(sample.texture(&changed.into()).rgba(0).unwrap(), pixels);
 }
+
+#[test]
+fn no_color_is_put_where_a_palette_is_cut() {
+    let format = Ps2Format {
+        pixels: Ps2Pixels::Indices4 { is_wide: true },
+        is_swizzled: false,
+        least: (1, 1),
+    };
+    let mut sample = Sample::new(Format::PlayStation2(format), 32, PIXELS / 2, 0);
+    let mut file = sample.file.to_vec();
+    let (palette, indices) = file.split_at_mut(32);
+    palette
+        .iter_mut()
+        .skip(3)
+        .step_by(4)
+        .for_each(|alpha| *alpha = 128);
+    // There are eight colors, and all of them are needed.
+    indices.iter_mut().for_each(|pair| *pair &= 0x77);
+    sample.file = file.into();
+    let mut pixels = sample.texture(&sample.file).rgba(0).unwrap();
+    pixels[1] = [1, 2, 3, 255];
+    let shown = sample.texture(&sample.with_pixels(&pixels).into()).rgba(0);
+    assert!(shown.unwrap().iter().all(|pixel| pixel[3] == 255));
+}
