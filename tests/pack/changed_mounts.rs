@@ -325,6 +325,12 @@ fn edited_cells_of_the_table_of_a_games_texts_become_its_files() {
     work.edit(TABLE, escape.as_bytes());
     let problem = work.open(&given).err().unwrap();
     assert!(problem.contains("looks like an escape"), "{problem}");
+    fs::remove_file(work.path("edit").join(TABLE)).unwrap();
+    let told = later.replace("0x00000001=Blau", "0x00000001=C:\\x5cnew");
+    work.edit("converted/text/later.txt", told.as_bytes());
+    let shown = read_at(&work.open(&given).unwrap(), "converted/text/later.txt");
+    let shown = String::from_utf8(shown).unwrap();
+    assert!(shown.contains("[DEMO]\n0x00000001=C:\\new\n"), "{shown}");
 }
 
 #[test]

@@ -51,7 +51,8 @@ fn changed_texts(model: &Gxt, text: &str) -> Result<NewTexts, String> {
     let mut changed = NewTexts::new();
     let edited = text.lines().enumerate();
     let mut edited = edited.filter(|(_, line)| !line.is_empty());
-    let mut original = lines(model).filter(|line| !line.is_empty());
+    let same = HashMap::new();
+    let mut original = lines(model, &same).filter(|line| !line.is_empty());
     let mut next = |expected: &str| {
         let missing =
             || format!("ends before the line {expected:?}: keep all lines in their order");
@@ -250,35 +251,25 @@ fn new_table(
 pub(crate) const ALL: &str = "texts.txt";
 
 /// Returns the lines of `texts.txt`: the name of a table, its texts, and an empty
-/// line before the next one.
-pub(super) fn lines(gxt: &Gxt) -> impl Iterator<Item = String> {
-    gxt.tables.iter().enumerate().flat_map(|(index, table)| {
+/// line before the next one. `new` has other texts, by the numbers of their entries in this
+/// order.
+pub(crate) fn lines(gxt: &Gxt, new: &HashMap<usize, &str>) -> impl Iterator<Item = String> {
+    let mut number = 0;
+    let numbers = gxt.tables.iter().map(move |table| {
+        number += table.entries.len();
+        number - table.entries.len()
+    });
+    let tables = gxt.tables.iter().zip(numbers).enumerate();
+    tables.flat_map(move |(index, (table, first))| {
         let between = (index > 0).then(String::new).into_iter();
         let name = format!("[{}]", plain(&table.name));
-        let texts = table
-            .entries
-            .iter()
-            .map(|entry| line(entry, &gxt.text(entry)));
+        let texts = (first..).zip(&table.entries);
+        let texts = texts.map(move |(number, entry)| match new.get(&number) {
+            Some(text) => line(entry, text),
+            None => line(entry, &gxt.text(entry)),
+        });
         between.chain([name]).chain(texts)
     })
-}
-
-/// Returns the lines of `texts.txt` with other texts, by the numbers of their entries in
-/// this order.
-pub(crate) fn with_texts(gxt: &Gxt, texts: &HashMap<usize, &str>) -> String {
-    let mut lines = String::new();
-    let mut number = 0;
-    for table in &gxt.tables {
-        lines += &format!("[{}]\n", plain(&table.name));
-        for entry in &table.entries {
-            let new = texts.get(&number);
-            let line = new.map_or_else(|| line(entry, &gxt.text(entry)), |new| line(entry, new));
-            lines += &line;
-            lines.push('\n');
-            number += 1;
-        }
-    }
-    lines
 }
 
 /// Returns whether a text would be another one in a line of `texts.txt`, since a part of it
@@ -374,12 +365,15 @@ mod tests {
     fn texts_are_replaced_by_the_numbers_of_their_entries() {
         for file in [build::third(), build::later()] {
             let model = gxt::parse(&file.clone().into()).unwrap();
-            let same = with_texts(&model, &HashMap::new());
-            assert_eq!(after(&file, &same), "unchanged");
+            let with = |new: &HashMap<usize, &str>| {
+                let lines = lines(&model, new).map(|line| line + "\n");
+                lines.collect::<String>()
+            };
+            assert_eq!(after(&file, &with(&HashMap::new())), "unchanged");
             let last = model.tables.iter().map(|table| table.entries.len());
             let last = last.sum::<usize>() - 1;
             // It looks like the name of a table.
-            let new = with_texts(&model, &HashMap::from([(last, "[x]")]));
+            let new = with(&HashMap::from([(last, "[x]")]));
             let shown = after(&file, &new);
             assert!(shown.ends_with("=[x]\n"), "{shown}");
             assert_eq!(shown.matches("[x]").count(), 1);

@@ -5,6 +5,6 @@ mod import;
 pub mod parse;
 pub mod view;
 
-pub(crate) use self::import::{ALL, has_escape, with_texts};
+pub(crate) use self::import::{ALL, has_escape, lines};
 pub use self::parse::*;
 pub use self::view::FORMAT;

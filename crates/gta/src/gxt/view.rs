@@ -1,5 +1,7 @@
 //! View of texts: a table for each table, and all as one text.
 
+use std::collections::HashMap;
+
 use bytes::Bytes;
 
 use super::import::{ALL, import, lines};
@@ -30,7 +32,7 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
         .fact("texts", counts.sum::<usize>())
         .list("tables", |gxt: &Gxt| Box::new(gxt.tables.iter().map(facts)))
         .file(ALL, |gxt, _, out| {
-            lines(gxt).try_for_each(|line| writeln!(out, "{line}"))
+            lines(gxt, &HashMap::new()).try_for_each(|line| writeln!(out, "{line}"))
         });
     for (index, table) in gxt.tables.iter().enumerate() {
         if let Some(error) = &table.error {

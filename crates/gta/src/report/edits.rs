@@ -142,13 +142,22 @@ fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tabl
             continue;
         };
         let mut texts = HashMap::new();
+        let entries: Vec<_> = gxt.tables.iter().flat_map(|table| &table.entries).collect();
         for change in &changes {
-            if gxt::has_escape(&change.text) {
-                problems.add(change.problem("looks like an escape: edit the texts of its file"));
+            let number = change.row - first_rows[path];
+            let entry = entries.get(number);
+            if entry.is_none_or(|entry| entry.key.to_string() != table.cell(change.row, "key")) {
+                problems.add(change.problem("is of another text: edit its file"));
             }
-            texts.insert(change.row - first_rows[path], change.text.as_str());
+            if gxt::has_escape(&change.text) {
+                problems.add(change.problem(format!(
+                    "looks like an escape: edit the {ALL} of its file, where \\x5c is a backslash"
+                )));
+            }
+            texts.insert(number, change.text.as_str());
         }
-        let lines = gxt::with_texts(&gxt, &texts).into_bytes();
+        let lines = gxt::lines(&gxt, &texts).map(|line| line + "\n");
+        let lines = lines.collect::<String>().into_bytes();
         let edit = TableEdit::File(ALL.to_owned(), lines, changes[0].place());
         edits.push((file, edit));
     }
