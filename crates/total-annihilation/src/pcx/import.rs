@@ -25,8 +25,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let colors = colors(&pcx, edit.context);
     let (edited, _memory) = import::picture(edit, (pcx.width, pcx.height))?;
     let damaged = |error: hpimount_containers::io::Error| error.to_string();
-    let shown = picture(&pcx, &colors).map_err(damaged)?.rgba();
-    if shown == edited {
+    if picture(&pcx, &colors).map_err(damaged)?.into_rgba() == edited {
         return Ok(Imported::Unchanged);
     }
     let mut warnings: Vec<String> = import::opacity_warning(&edited).into_iter().collect();

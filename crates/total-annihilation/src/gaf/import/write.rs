@@ -31,6 +31,9 @@ const TICKS: usize = 4;
 /// Maximum number of pixels of a new picture. Real ones have a fourth of it.
 const MAX_NEW_PIXELS: u64 = 1 << 22;
 
+/// Memory for each pixel of a picture while it is read, in bytes.
+const MEMORY_OF_PIXEL: usize = 8;
+
 /// Maximum number of bytes of the name of a sequence.
 const MAX_NAME: usize = 31;
 
@@ -417,12 +420,12 @@ impl<'a> Writer<'a> {
         let size = size.filter(|_| count <= MAX_NEW_PIXELS).ok_or_else(|| {
             format!("has {width}x{height} pixels, more than the {MAX_NEW_PIXELS} that are possible")
         })?;
-        let memory = self.reserve(4 * count as usize)?;
+        let memory = self.reserve(MEMORY_OF_PIXEL * count as usize)?;
         let picture = png::read(content, count)
             .map_err(|problem| format!("cannot be read as a PNG picture: {problem}"))?;
         Ok(NewPicture {
             size,
-            pixels: picture.rgba(),
+            pixels: picture.into_rgba(),
             _memory: memory,
         })
     }
