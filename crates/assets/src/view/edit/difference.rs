@@ -29,7 +29,7 @@ pub(super) type At<'p> = (&'p str, usize);
 pub(super) struct Differences<'c> {
     pub(super) context: &'c dyn AssetContext,
     found: Found,
-    /// Counts that were edited, with the paths of their lists.
+    /// Counts that were edited: their paths for messages, and those of their lists.
     counts: Vec<(String, Value, &'static str)>,
     /// The values are of a new element: nobody could know its derived ones before.
     is_new: bool,
@@ -331,12 +331,14 @@ impl<'c> Differences<'c> {
     /// Compares an element of the list at a path that stays. Changes have its number among
     /// the shown ones, problems that among the edited ones.
     fn kept(&mut self, node: &Node<'_>, edited: &Value, path: &str, [old, new]: [usize; 2]) {
-        let known = self.found.problems.len();
+        let (problems, counts) = (self.found.problems.len(), self.counts.len());
         let old = format!("{path}[{old}]");
         self.node(node, edited, &old);
-        for problem in &mut self.found.problems[known..] {
-            if let Some(rest) = problem.strip_prefix(&old) {
-                *problem = format!("{path}[{new}]{rest}");
+        let problems = self.found.problems[problems..].iter_mut();
+        let counts = self.counts[counts..].iter_mut().map(|(path, ..)| path);
+        for message in problems.chain(counts) {
+            if let Some(rest) = message.strip_prefix(&old) {
+                *message = format!("{path}[{new}]{rest}");
             }
         }
     }
@@ -504,4 +506,33 @@ fn similar(wrong: &str, names: &[String]) -> String {
     names.truncate(8);
     let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
     format!("fields are {}", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::{Alone, node};
+
+    #[test]
+    fn a_count_is_named_by_the_number_of_the_edited_element() {
+        let row = |number: i64| {
+            let count = Node::from(number).ruled(Rule::Count("names"));
+            node::map([("name", number.into()), ("count", count)])
+        };
+        let rows = Node::List([1, 2, 3].map(row).into()).ruled(Rule::Elements(Elements {
+            ranges: vec![0..1, 1..2, 2..3],
+            start: 0,
+            counts: Vec::new(),
+            most: 3,
+            least_length: 0,
+            kind: None,
+            blank: Box::new(|_| Err("has no form".to_owned())),
+        }));
+        let edited = br#"{"rows": [{"name": 2, "count": 2}, {"name": 3, "count": 9}]}"#;
+        let mut differences = Differences::new(&Alone);
+        let edited = value_of_json(edited).unwrap();
+        differences.whole(&node::map([("rows", rows)]), &edited);
+        let problem = "rows[1].count: follows from the list names";
+        assert_eq!(differences.finish().problems, [problem]);
+    }
 }
