@@ -5,7 +5,9 @@
 use std::env;
 use std::fmt::Display;
 use std::fs::OpenOptions;
+use std::hash::{BuildHasher, RandomState};
 use std::io::Write;
+use std::sync::LazyLock;
 
 use crate::skip;
 
@@ -31,6 +33,20 @@ pub fn part<T>(part: T, whole: T) -> T {
 /// are tried.
 pub fn step(step: usize) -> usize {
     part(step, 1)
+}
+
+/// The environment variable with the number that chooses the first cases of trials.
+const FIRST: &str = "HPIMOUNT_FIRST";
+
+/// Returns the number of the first case of a trial with a step: another one below the step
+/// in each run, so that in time all cases are tried. Prints how it is repeated.
+pub fn first(step: usize) -> usize {
+    static NUMBER: LazyLock<u32> = LazyLock::new(|| match env::var(FIRST) {
+        Ok(number) => number.parse().unwrap(),
+        Err(_) => RandomState::new().hash_one(FIRST) as u32,
+    });
+    println!("{FIRST}={} tries the same cases again", *NUMBER);
+    *NUMBER as usize % step
 }
 
 /// Prints the outcome of a successful trial, and appends it to the rows of a

@@ -151,7 +151,7 @@ fn a_damaged_asset_is_shown_or_has_an_offset_and_affects_no_other() {
         let code = String::from_utf8_lossy(*code);
         let seen = shown(work_dir.path(), &archive(&asset, bytes));
         check(&seen, &code);
-        for damage in damages(bytes).step_by(step) {
+        for damage in damages(bytes).skip(trial::first(step)).step_by(step) {
             let seen = shown(work_dir.path(), &archive(&asset, &damage.apply(bytes)));
             check(&seen, &format!("{code}, {damage:?}"));
         }

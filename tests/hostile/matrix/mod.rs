@@ -71,7 +71,9 @@ impl Variant {
         let whole = self.bench.open(&self.bytes).unwrap();
         let whole = self.compared(inside(see(&whole), &self.inside));
         let mut counts = Counts::default();
-        for damage in damages(&self.bytes[..self.damaged]).step_by(trial::step(self.step)) {
+        let step = trial::step(self.step);
+        let damages = damages(&self.bytes[..self.damaged]).skip(trial::first(step));
+        for damage in damages.step_by(step) {
             let report = DamageReport(&self.name, damage);
             let outcome = self.outcome(&whole, damage);
             counts[outcome as usize] += 1;
