@@ -26,10 +26,13 @@ const READERS: usize = 8 * KINDS.len();
 /// Budget of the cache in bytes; the set is several times as large.
 const CACHE: usize = 4 << 20;
 
-/// Maximum memory of the daemon in addition to its cache, in bytes: 23 MiB for the
-/// program itself in a development build, 16 MiB that requests may reserve beyond the
-/// limit of the cache for decoding, and 1 MiB for its tree.
-const OTHER_MEMORY: usize = 40 << 20;
+/// Returns the maximum memory of the daemon in addition to its cache, in bytes: 23 MiB for
+/// the program itself in a development build, 16 MiB that requests may reserve beyond the
+/// limit of the cache for decoding, and 1 MiB for its tree. The program is smaller
+/// in the release build of `scripts/soak`.
+fn other_memory() -> usize {
+    trial::length(40 << 20, 28 << 20)
+}
 
 /// Every reader makes progress within this time, even on a busy machine.
 const GUARD: Duration = Duration::from_secs(120);
@@ -69,7 +72,7 @@ fn sixty_four_readers_get_the_right_bytes_within_memory_and_time() {
     assert_eq!(counter(&mount, "errors"), 0);
     assert_eq!(Footprint::of(mount.pid()), before);
     let peak = peak_memory_of(&mount.pid().to_string());
-    assert!(peak <= CACHE + OTHER_MEMORY, "{} KiB", peak >> 10);
+    assert!(peak <= CACHE + other_memory(), "{} KiB", peak >> 10);
     assert!(figures.slowest() <= trial::length(GUARD, Duration::from_secs(2)));
     unmount(mount.path());
     mount.assert_ends();
