@@ -7,9 +7,9 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::folder::REJECTED;
-use super::inodes::{Body, Inodes, Note, Own};
+use super::inodes::{Body, Bytes, Inodes, Note, Own};
 use super::names::{INSIDE, Use, is_converted, join, use_of};
-use super::plan::New;
+use super::plan::{New, Untried};
 use super::watch::Signal;
 use super::{EditedMount, Result, at, errno};
 use crate::source::open_beneath;
@@ -48,7 +48,7 @@ impl EditedMount {
             return Ok(());
         }
         let is_slot = is_converted(&path) && self.is_slot(number);
-        let size = own.file.metadata().map_err(|error| errno(&error))?.len();
+        let (size, _) = own.bytes.attributes().map_err(|error| errno(&error))?;
         if is_slot && size == 0 {
             // Programs close it in between.
             self.closed(number, own, Some(Note::Empty));
@@ -106,9 +106,15 @@ impl EditedMount {
         own: Own,
         unfinished: String,
     ) -> Result<()> {
-        let tried = match self.planner.try_change(&path, New::File(&own.file)) {
+        let Bytes::Open(file) = &own.bytes else {
+            return Err(Errno::STALE);
+        };
+        let tried = match self.planner.try_change(&path, New::File(file)) {
             Ok(tried) => tried,
-            Err(reason) => return self.reject(number, path, own, unfinished, reason),
+            Err(Untried::Refused(reason)) => {
+                return self.reject(number, path, own, unfinished, reason);
+            }
+            Err(Untried::Failed(errno)) => return Err(errno),
         };
         self.place(&path, unfinished)?;
         // It is there only if an earlier one was rejected.
@@ -132,13 +138,17 @@ impl EditedMount {
     /// Keeps the file of DIR at a path open for its readers, before it is replaced or
     /// removed.
     pub(super) fn keep_before(&self, path: &str) -> Result<()> {
+        if self.planner.keeps_many() {
+            // What no open file reads is closed with the version before.
+            self.newest();
+        }
         match open_beneath(
             &self.folder,
             Path::new(path),
             OFlags::RDONLY | OFlags::NONBLOCK,
         ) {
             Ok(file) => {
-                let kept = self.planner.keep(path, &file.into());
+                let kept = self.planner.keep(path, file.into());
                 kept.map_err(|error| errno(&error))
             }
             Err(_) => Ok(()),

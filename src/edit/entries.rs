@@ -10,7 +10,7 @@ use super::folder::split;
 use super::inodes::{Body, Directory, Inode, Missing, Note, Own, ROOT};
 use super::look::Attributes;
 use super::names::{Use, is_converted, is_derived, use_of};
-use super::plan::New;
+use super::plan::{New, Untried};
 use super::{EditedMount, Result, errno, errno_of};
 use crate::mount::FileKind;
 use crate::sync::lock;
@@ -191,9 +191,12 @@ impl EditedMount {
             return Err(Errno::PERM);
         }
         let tried = self.planner.try_change(&path, New::Directory);
-        let tried = tried.map_err(|reason| {
-            log::error!("{path}: {reason}");
-            Errno::PERM
+        let tried = tried.map_err(|untried| match untried {
+            Untried::Refused(reason) => {
+                log::error!("{path}: {reason}");
+                Errno::PERM
+            }
+            Untried::Failed(errno) => errno,
         })?;
         let made = self.writer.make_directory(path.clone());
         made.map_err(|error| errno(&error))?;

@@ -3,9 +3,11 @@
 //! A file that is changed gets new bytes in an unfinished file of DIR, from the first
 //! change until it is closed.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
@@ -13,13 +15,13 @@ use rustix::fs::{FallocateFlags, OFlags, StatVfs};
 use rustix::io::Errno;
 
 use super::folder::MAX_NAME;
-use super::inodes::{Body, Handle, Inode, Own};
+use super::inodes::{Body, Bytes, Handle, Inode, Own};
 use super::look::{Attributes, of_own};
 use super::names::{is_converted, is_derived, join};
 use super::watch::Signal;
 use super::{EditedMount, Result, errno};
 use crate::mount::FileKind;
-use crate::source::WHITEOUT;
+use crate::source::{FileStat, WHITEOUT, open_beneath};
 use crate::sync::lock;
 
 /// Number of bytes that are copied at a time.
@@ -68,11 +70,63 @@ impl EditedMount {
         let found = self.find_shown(number)?;
         let mut inodes = lock(&self.inodes);
         inodes.get_mut(number).ok_or(Errno::STALE)?.pinned = found.clone();
-        Ok(inodes.open(Handle::File {
+        let handle = inodes.open(Handle::File {
             inode: number,
             found,
             is_writable,
-        }))
+        });
+        drop(inodes);
+        let opened = self.open_own(number);
+        if opened.is_err() {
+            self.release(handle);
+        }
+        if opened == Err(Errno::STALE) {
+            // The kernel looks the name up again.
+            let path = lock(&self.inodes).path(number).ok_or(Errno::STALE)?;
+            self.changed_outside(BTreeSet::from([path]));
+        }
+        opened.map(|()| handle)
+    }
+
+    /// Opens the file of DIR with the bytes of an inode, if it is closed.
+    fn open_own(&self, number: u64) -> Result<()> {
+        let Some(file) = self.own_file(number)? else {
+            return Ok(());
+        };
+        if let Some(inode) = lock(&self.inodes).get_mut(number)
+            && let Body::Own(own) = &mut inode.body
+            && matches!(own.bytes, Bytes::Closed { .. })
+        {
+            own.bytes = Bytes::Open(file);
+        }
+        Ok(())
+    }
+
+    /// Returns the file of DIR with the bytes of an inode, if it has any; `STALE` if another
+    /// program has replaced or removed it.
+    fn own_file(&self, number: u64) -> Result<Option<Arc<File>>> {
+        let (path, bytes) = {
+            let inodes = lock(&self.inodes);
+            let inode = inodes.get(number).ok_or(Errno::STALE)?;
+            let Some(own) = inode.own() else {
+                return Ok(None);
+            };
+            let path = own.elsewhere.clone().or_else(|| inodes.path(number));
+            (path.ok_or(Errno::STALE)?, own.bytes.clone())
+        };
+        let identity = match bytes {
+            Bytes::Open(file) => return Ok(Some(file)),
+            Bytes::Closed { identity, .. } => identity,
+        };
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+        let file = match open_beneath(&self.folder, Path::new(&path), flags) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Errno::STALE),
+            file => file.map_err(|error| errno(&error))?,
+        };
+        match FileStat::of(&file)?.identity == identity {
+            true => Ok(Some(Arc::new(file.into()))),
+            false => Err(Errno::STALE),
+        }
     }
 
     /// Checks that a file can be edited.
@@ -129,7 +183,7 @@ impl EditedMount {
         let (parent, path) = self.new_entry(parent, name)?;
         let (file, unfinished) = self.writer.create().map_err(|error| errno(&error))?;
         let own = Own {
-            file: Arc::new(file),
+            bytes: Bytes::Open(Arc::new(file)),
             gate: Arc::default(),
             elsewhere: Some(unfinished),
             is_dirty: true,
@@ -247,7 +301,10 @@ impl EditedMount {
         match &mut lock(&self.inodes).get_mut(number)?.body {
             Body::Own(own) if own.is_unfinished() => {
                 own.is_dirty = true;
-                Some((own.file.clone(), own.gate.clone()))
+                match &own.bytes {
+                    Bytes::Open(file) => Some((file.clone(), own.gate.clone())),
+                    Bytes::Closed { .. } => None,
+                }
             }
             _ => None,
         }
@@ -256,21 +313,20 @@ impl EditedMount {
     /// Begins the new bytes of an inode in an unfinished file, with the old ones if
     /// `with_old`, unless they have begun. Those who call it have the turn.
     pub(super) fn begin_in_turn(&self, number: u64, with_old: bool) -> Result<()> {
-        let (old, is_gone) = {
+        let is_gone = {
             let mut inodes = lock(&self.inodes);
             let inode = inodes.get_mut(number).ok_or(Errno::STALE)?;
-            let is_gone = inode.is_gone;
-            let old = match &mut inode.body {
+            match &mut inode.body {
                 Body::Own(own) if own.is_unfinished() => {
                     own.is_dirty = true;
                     return Ok(());
                 }
-                Body::Own(own) => Some(own.file.clone()),
-                Body::Shown(FileKind::File) => None,
+                Body::Own(_) | Body::Shown(FileKind::File) => {}
                 _ => return Err(Errno::PERM),
-            };
-            (old, is_gone)
+            }
+            inode.is_gone
         };
+        let old = self.own_file(number)?;
         let (file, unfinished) = match is_gone {
             // It has no name any more.
             true => self.writer.nameless().map(|file| (file, String::new())),
@@ -297,7 +353,7 @@ impl EditedMount {
         let inode = inodes.get_mut(number).ok_or(Errno::STALE)?;
         inode.modified = None;
         inode.body = Body::Own(Own {
-            file: Arc::new(file),
+            bytes: Bytes::Open(Arc::new(file)),
             gate: Arc::default(),
             elsewhere: Some(unfinished),
             is_dirty: true,
@@ -425,10 +481,10 @@ impl EditedMount {
             let inode = inodes.get(number).ok_or(Errno::STALE)?;
             (inodes.path(number), inode.own().cloned())
         };
-        let Some(own) = own else {
+        let (Some(own), Some(file)) = (own, self.own_file(number)?) else {
             return Ok(());
         };
-        own.file.sync_all().map_err(|error| errno(&error))?;
+        file.sync_all().map_err(|error| errno(&error))?;
         match path.filter(|_| own.elsewhere.is_none()) {
             Some(path) => {
                 let synced = self.writer.sync_parent(&path);

@@ -3,6 +3,7 @@
 //! Each step leaves a folder that can be applied: a file gets its name when its bytes are
 //! complete, and never has that name while the folder says that it is deleted.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{File, FileTimes};
 use std::io;
@@ -10,6 +11,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::SystemTime;
@@ -21,6 +23,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use crate::source::{OPAQUE, WHITEOUT, open_beneath};
+use crate::sync::{Mutex, lock};
 use hpimount_containers::changes::is_litter;
 
 /// Begins the names of files in DIR that the mount has not finished.
@@ -334,7 +337,11 @@ type Job = Box<dyn FnOnce(&mut EditFolder) + Send>;
 
 /// The thread that changes the folder. It parses nothing.
 #[derive(Clone)]
-pub(super) struct Writer(Sender<Job>);
+pub(super) struct Writer {
+    jobs: Sender<Job>,
+    /// Paths of the folder that have changed.
+    changed: Arc<Mutex<BTreeSet<String>>>,
+}
 
 impl Writer {
     /// Starts the thread; `confine` confines it.
@@ -360,7 +367,34 @@ impl Writer {
             .name("writer".to_owned())
             .spawn(work)?;
         outcome.recv().map_err(io::Error::other)??;
-        Ok(Self(jobs))
+        Ok(Self {
+            jobs,
+            changed: Arc::default(),
+        })
+    }
+
+    /// Records that a path has changed; all of them if it is empty.
+    pub(super) fn note(&self, path: &str) {
+        if !path.starts_with(UNFINISHED) {
+            lock(&self.changed).insert(path.to_owned());
+        }
+    }
+
+    /// Returns the paths that have changed since the last call.
+    pub(super) fn take_changed(&self) -> BTreeSet<String> {
+        std::mem::take(&mut *lock(&self.changed))
+    }
+
+    /// Does work that changes what the folder says about some paths.
+    fn change<T: Send + 'static, const N: usize>(
+        &self,
+        paths: [String; N],
+        work: impl FnOnce(&mut EditFolder, [&str; N]) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
+        let of_work = paths.clone();
+        let changed = self.run(move |folder| work(folder, of_work.each_ref().map(|path| &**path)));
+        paths.iter().for_each(|path| self.note(path));
+        changed
     }
 
     fn run<T: Send + 'static>(
@@ -372,7 +406,7 @@ impl Writer {
             // The receiver is gone if a handler has panicked.
             let _ = sender.send(work(folder));
         });
-        self.0.send(job).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        self.jobs.send(job).map_err(|_| io::ErrorKind::BrokenPipe)?;
         result.recv().map_err(io::Error::other)?
     }
 
@@ -397,45 +431,53 @@ impl Writer {
     pub(super) fn discard(&self, path: String) -> io::Result<()> {
         match path.is_empty() {
             true => Ok(()),
-            false => self.run(move |folder| folder.delete(&path, false).map(drop)),
+            false => self.delete(path, false).map(drop),
         }
     }
 
     /// Takes the name from a file, which is unfinished then. Returns its new name.
     pub(super) fn unname(&self, path: String) -> io::Result<String> {
-        self.run(move |folder| folder.unname(&path))
+        self.change([path], |folder, [path]| folder.unname(path))
     }
 
     /// Removes a file, and marks it as deleted if the original has it. Returns whether it was
     /// there.
     pub(super) fn delete(&self, path: String, is_original: bool) -> io::Result<bool> {
-        self.run(move |folder| folder.delete(&path, is_original))
+        self.change([path], move |folder, [path]| {
+            folder.delete(path, is_original)
+        })
     }
 
     /// Renames a file or a directory, and marks the old path as deleted if the original
     /// has it.
     pub(super) fn rename(&self, from: String, to: String, is_original: bool) -> io::Result<()> {
-        self.run(move |folder| folder.rename(&from, &to, is_original))
+        self.change([from, to], move |folder, [from, to]| {
+            folder.rename(from, to, is_original)
+        })
     }
 
     /// Makes a directory, which is empty.
     pub(super) fn make_directory(&self, path: String) -> io::Result<()> {
-        self.run(move |folder| folder.make_directory(&path))
+        self.change([path], |folder, [path]| folder.make_directory(path))
     }
 
     /// Removes a directory, and marks it as deleted if the original has it.
     pub(super) fn delete_directory(&self, path: String, is_original: bool) -> io::Result<()> {
-        self.run(move |folder| folder.delete_directory(&path, is_original))
+        self.change([path], move |folder, [path]| {
+            folder.delete_directory(path, is_original)
+        })
     }
 
     /// Moves a file or a directory to the trash of the folder, if it is there.
     pub(super) fn throw_away(&self, path: String) -> io::Result<()> {
-        self.run(move |folder| folder.throw_away(&path))
+        self.change([path], |folder, [path]| folder.throw_away(path))
     }
 
     /// Sets the modification time of a file.
     pub(super) fn set_modified(&self, path: String, modified: SystemTime) -> io::Result<()> {
-        self.run(move |folder| folder.set_modified(&path, modified))
+        self.change([path], move |folder, [path]| {
+            folder.set_modified(path, modified)
+        })
     }
 
     /// Writes the directory of a file to the disk.

@@ -4,8 +4,11 @@
 //! later version gets another number there; the old one keeps its bytes for those who
 //! have it open.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
+use std::io;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, RwLock, Weak};
 use std::time::{Instant, SystemTime};
 
@@ -13,6 +16,7 @@ use super::changed::Changes;
 use super::names::join;
 use super::plan::{Kept, State, Version};
 use crate::mount::{FileKind, Ino};
+use crate::source::{FileIdentity, FileStat};
 
 /// The root directory.
 pub(super) const ROOT: u64 = 1;
@@ -71,7 +75,7 @@ pub(super) struct Directory {
 /// A file with its bytes in DIR.
 #[derive(Clone)]
 pub(super) struct Own {
-    pub(super) file: Arc<File>,
+    pub(super) bytes: Bytes,
     /// Held while the file is written, and while it is given its place.
     pub(super) gate: Arc<RwLock<()>>,
     /// The path in DIR of a file that is not at its own.
@@ -82,6 +86,20 @@ pub(super) struct Own {
     pub(super) is_over: bool,
     /// Why it is in no image.
     pub(super) note: Option<Note>,
+}
+
+/// The bytes of a file in DIR.
+#[derive(Clone)]
+pub(super) enum Bytes {
+    /// An open file.
+    Open(Arc<File>),
+    /// A file at its place in DIR that nobody has open, so that many of them take no
+    /// descriptors.
+    Closed {
+        identity: FileIdentity,
+        size: u64,
+        modified: SystemTime,
+    },
 }
 
 /// Why a file of DIR is in no image.
@@ -141,11 +159,36 @@ pub(super) struct Listing {
     pub(super) missing: Vec<String>,
 }
 
+impl Listing {
+    /// Creates the listing of a directory in a version. It reads no files: the version need
+    /// not keep any for it.
+    pub(super) fn new(
+        version: &Arc<Version>,
+        directory: Option<Ino>,
+        added: Vec<String>,
+        missing: Vec<String>,
+    ) -> Self {
+        version.listings.fetch_add(1, Relaxed);
+        Self {
+            version: version.clone(),
+            directory,
+            added,
+            missing,
+        }
+    }
+}
+
+impl Drop for Listing {
+    fn drop(&mut self) {
+        self.version.listings.fetch_sub(1, Relaxed);
+    }
+}
+
 /// The inodes.
 pub(super) struct Inodes {
     by_number: HashMap<u64, Inode>,
     /// The numbers of the entries of directories, by their names.
-    entries: HashMap<u64, BTreeMap<String, u64>>,
+    entries: HashMap<u64, BTreeMap<Spelling, u64>>,
     handles: HashMap<u64, Handle>,
     /// The last number of an inode or a handle.
     last: u64,
@@ -161,6 +204,27 @@ pub(super) struct Inodes {
     folds: bool,
 }
 
+/// A name of an entry. All spellings of a name are next to one another, the one in upper
+/// case first.
+#[derive(PartialEq, Eq)]
+struct Spelling(String);
+
+impl Ord for Spelling {
+    fn cmp(&self, other: &Self) -> Ordering {
+        fn folded(name: &Spelling) -> impl Iterator<Item = u8> {
+            name.0.bytes().map(|byte| byte.to_ascii_lowercase())
+        }
+        let order = folded(self).cmp(folded(other));
+        order.then_with(|| self.0.cmp(&other.0))
+    }
+}
+
+impl PartialOrd for Spelling {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 /// Why a path is missing.
 #[derive(Clone, Copy)]
 pub(super) enum Missing {
@@ -170,7 +234,36 @@ pub(super) enum Missing {
     Until(Instant),
 }
 
+impl Bytes {
+    /// Returns the size and the modification time.
+    pub(super) fn attributes(&self) -> io::Result<(u64, SystemTime)> {
+        match self {
+            Self::Open(file) => {
+                let data = file.metadata()?;
+                Ok((data.len(), data.modified()?))
+            }
+            Self::Closed { size, modified, .. } => Ok((*size, *modified)),
+        }
+    }
+}
+
 impl Own {
+    /// Closes its file, unless it has no place in DIR or was not committed.
+    fn close(&mut self) {
+        let is_placed = self.elsewhere.is_none() && !self.is_dirty && self.note.is_none();
+        if let Bytes::Open(file) = &self.bytes
+            && is_placed
+            && let Ok(stat) = FileStat::of(file)
+            && let Ok((size, modified)) = self.bytes.attributes()
+        {
+            self.bytes = Bytes::Closed {
+                identity: stat.identity,
+                size,
+                modified,
+            };
+        }
+    }
+
     /// Returns whether its file may be changed, since it has no place in DIR.
     pub(super) fn is_unfinished(&self) -> bool {
         self.elsewhere.is_some() && !matches!(self.note, Some(Note::Refused(_)))
@@ -261,13 +354,23 @@ impl Inodes {
 
     /// Returns the inode of an entry.
     pub(super) fn entry(&self, parent: u64, name: &str) -> Option<u64> {
-        self.entries.get(&parent)?.get(name).copied()
+        let name = Spelling(name.to_owned());
+        self.entries.get(&parent)?.get(&name).copied()
+    }
+
+    /// Returns the entries of a directory whose names differ from `name` in case at most.
+    pub(super) fn spellings(&self, parent: u64, name: &str) -> impl Iterator<Item = u64> {
+        let entries = self.entries.get(&parent).into_iter();
+        let first = || Spelling(name.to_ascii_uppercase());
+        let after = entries.flat_map(move |entries| entries.range(first()..));
+        let same = after.take_while(move |(other, _)| other.0.eq_ignore_ascii_case(name));
+        same.map(|(_, &number)| number)
     }
 
     /// Returns the entries of a directory that have inodes.
     pub(super) fn entries(&self, parent: u64) -> impl Iterator<Item = (&str, u64, &Inode)> {
         let entries = self.entries.get(&parent).into_iter().flatten();
-        entries.filter_map(|(name, &number)| Some((name.as_str(), number, self.get(number)?)))
+        entries.filter_map(|(name, &number)| Some((name.0.as_str(), number, self.get(number)?)))
     }
 
     /// Adds an inode as the entry of its directory, instead of another one.
@@ -277,7 +380,7 @@ impl Inodes {
         }
         self.last += 1;
         let entries = self.entries.entry(inode.parent).or_default();
-        entries.insert(inode.name.clone(), self.last);
+        entries.insert(Spelling(inode.name.clone()), self.last);
         self.by_number.insert(self.last, inode);
         self.last
     }
@@ -292,16 +395,23 @@ impl Inodes {
             return;
         };
         inode.is_gone = true;
-        let parent = inode.parent;
-        if let Some(entries) = self.entries.get_mut(&parent) {
-            if entries.get(&inode.name) == Some(&number) {
-                entries.remove(&inode.name);
-            }
-            if entries.is_empty() {
-                self.entries.remove(&parent);
-            }
-        }
+        let (parent, name) = (inode.parent, inode.name.clone());
+        self.remove_entry(parent, name, number);
         self.drop_unneeded(number);
+    }
+
+    /// Removes an entry of a directory, if it leads to this inode.
+    fn remove_entry(&mut self, parent: u64, name: String, number: u64) {
+        let Some(entries) = self.entries.get_mut(&parent) else {
+            return;
+        };
+        let name = Spelling(name);
+        if entries.get(&name) == Some(&number) {
+            entries.remove(&name);
+        }
+        if entries.is_empty() {
+            self.entries.remove(&parent);
+        }
     }
 
     /// Gives an inode another name.
@@ -312,14 +422,14 @@ impl Inodes {
         let Some(inode) = self.by_number.get_mut(&number) else {
             return;
         };
-        if let Some(entries) = self.entries.get_mut(&inode.parent)
-            && entries.get(&inode.name) == Some(&number)
-        {
-            entries.remove(&inode.name);
-        }
-        (inode.parent, inode.name) = (parent, name.to_owned());
+        let before = (
+            inode.parent,
+            std::mem::replace(&mut inode.name, name.to_owned()),
+        );
+        inode.parent = parent;
+        self.remove_entry(before.0, before.1, number);
         let entries = self.entries.entry(parent).or_default();
-        entries.insert(name.to_owned(), number);
+        entries.insert(Spelling(name.to_owned()), number);
     }
 
     /// Counts lookups that the kernel has forgotten.
@@ -340,13 +450,8 @@ impl Inodes {
         }
         let (parent, name, is_gone) = (inode.parent, inode.name.clone(), inode.is_gone);
         self.by_number.remove(&number);
-        if !is_gone && let Some(entries) = self.entries.get_mut(&parent) {
-            if entries.get(&name) == Some(&number) {
-                entries.remove(&name);
-            }
-            if entries.is_empty() {
-                self.entries.remove(&parent);
-            }
+        if !is_gone {
+            self.remove_entry(parent, name, number);
         }
         self.drop_unneeded(parent);
     }
@@ -395,6 +500,9 @@ impl Inodes {
         inode.writers -= u32::from(is_writable);
         if inode.handles == 0 {
             found = found.or(inode.pinned.take());
+            if let Body::Own(own) = &mut inode.body {
+                own.close();
+            }
         }
         self.drop_unneeded(number);
         (Some(number), found)
@@ -513,8 +621,8 @@ impl Inodes {
                         refused.push(number);
                         continue;
                     }
-                    let saved = own.file.metadata().and_then(|data| data.modified());
-                    inode.modified = inode.modified.or(saved.ok());
+                    let saved = own.bytes.attributes().ok().map(|(_, modified)| modified);
+                    inode.modified = inode.modified.or(saved);
                     inode.pinned = None;
                     inode.body = Body::Shown(FileKind::File);
                 }

@@ -13,7 +13,7 @@ use super::folder::{UNFINISHED, split};
 use super::inodes::{Body, Inodes, Note};
 use super::names::{Use, join};
 use super::watch::{Signal, Watch, changed_name};
-use crate::source::{FileStat, WHITEOUT, open_beneath};
+use crate::source::{FileStat, OPAQUE, WHITEOUT, open_beneath};
 use crate::sync::lock;
 use hpimount_containers::volume::MAX_DEPTH;
 
@@ -188,7 +188,7 @@ impl EditedMount {
         else {
             return;
         };
-        let is_empty = own.file.metadata().is_ok_and(|data| data.len() == 0);
+        let is_empty = own.bytes.attributes().is_ok_and(|(size, _)| size == 0);
         let path = format!("{}~", path.trim_end_matches('~'));
         let kept = match is_empty {
             true => self.writer.discard(unfinished),
@@ -282,7 +282,7 @@ impl EditedMount {
     }
 
     /// Shows changes of DIR that others have made.
-    fn changed_outside(&self, paths: BTreeSet<String>) {
+    pub(super) fn changed_outside(&self, paths: BTreeSet<String>) {
         let _turn = lock(&self.turn);
         let paths = match paths.contains("") {
             true => self.missed(),
@@ -295,6 +295,10 @@ impl EditedMount {
         let changed: Vec<String> = paths.into_iter().filter(|path| !is_known(path)).collect();
         if changed.is_empty() {
             return;
+        }
+        for path in &changed {
+            let (parent, name) = split(path);
+            self.writer.note(if name == OPAQUE { parent } else { path });
         }
         let paths: Vec<&str> = changed.iter().map(String::as_str).collect();
         self.publish(&paths, |inodes, _| {

@@ -70,12 +70,7 @@ impl EditedMount {
         added.sort();
         added.dedup();
         let missing = inodes.missing_in(&path);
-        let listing = Listing {
-            version: version.clone(),
-            directory,
-            added,
-            missing,
-        };
+        let listing = Listing::new(&version, directory, added, missing);
         Ok(inodes.open(Handle::Directory(Arc::new(listing))))
     }
 
@@ -101,7 +96,7 @@ impl EditedMount {
         {
             let mut each = |name: &str, attr: Attr, next: u64| {
                 let folded = lock(&self.inodes).folded(name);
-                let is_hidden = listing.missing.contains(&folded)
+                let is_hidden = listing.missing.binary_search(&folded).is_ok()
                     || listing
                         .added
                         .binary_search_by(|one| (**one).cmp(name))

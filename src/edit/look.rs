@@ -52,13 +52,13 @@ fn time(seconds: i64) -> SystemTime {
 
 /// Returns the attributes of a file whose bytes are in DIR.
 pub(super) fn of_own(number: u64, own: &Own) -> Result<Attributes> {
-    let data = own.file.metadata().map_err(|error| errno(&error))?;
+    let (size, modified) = own.bytes.attributes().map_err(|error| errno(&error))?;
     Ok(Attributes {
         number,
         kind: FileKind::File,
-        size: data.len(),
+        size,
         mode: 0o644,
-        modified: data.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+        modified,
         nlink: 1,
         is_lasting: false,
     })
@@ -150,10 +150,7 @@ impl EditedMount {
         if self.planner.recipe.options.case_sensitive {
             return None;
         }
-        let mut entries = inodes.entries(parent);
-        let other =
-            entries.find(|(other, number, _)| other.eq_ignore_ascii_case(name) && is_own(number));
-        other.map(|(_, number, _)| number)
+        inodes.spellings(parent, name).find(is_own)
     }
 
     /// Finds an entry of a directory in a version, and counts one lookup of it.

@@ -196,7 +196,9 @@ impl EditedMount {
             folder: path.clone(),
             is_strict: plan.is_strict,
             writer: writer.clone(),
-            pools: Mutex::default(),
+            read: Mutex::default(),
+            pool: Arc::default(),
+            kept: Mutex::default(),
         };
         let folds = !recipe.options.case_sensitive;
         let planner = Arc::new(Planner::new(recipe)?);

@@ -9,14 +9,19 @@ use std::fs::File;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
+
+use super::errno;
 use super::folder::{REJECTED, Writer};
 use super::names::{is_converted, join};
 use crate::memory::budget::Budget;
 use crate::mount::{Edits, OpenCause, OpenError, Options, Prepared, Vfs, each_change};
-use crate::source::FilePool;
+use crate::source::{FilePool, KeptFile};
 use crate::sync::{Condvar, Mutex, PoisonError, lock, wait};
 use hpimount_containers::changes::{Change, NewFile, Notice};
 
@@ -26,6 +31,10 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Maximum number of attempts at a version: after some changes are left out, others may be
 /// refused.
 const MAX_TRIES: usize = 16;
+
+/// Maximum number of files without names that versions keep open; with so many, changes wait
+/// for the next version. No more than a quarter of all that can be open.
+const MAX_KEPT: usize = 4096;
 
 /// What the versions are made of.
 pub(super) struct Recipe {
@@ -39,9 +48,16 @@ pub(super) struct Recipe {
     pub(super) is_strict: bool,
     pub(super) budget: Arc<Budget>,
     pub(super) writer: Writer,
-    /// What opens the files of versions, also of one that is being made.
-    pub(super) pools: Mutex<Vec<Weak<FilePool>>>,
+    /// DIR as it was read the last time.
+    pub(super) read: Mutex<Option<Edits>>,
+    /// Opens its files.
+    pub(super) pool: Arc<FilePool>,
+    /// What versions keep open, also one that is being made.
+    pub(super) kept: Mutex<Vec<Weak<KeptFiles>>>,
 }
+
+/// Files without names that a version shows.
+pub(super) type KeptFiles = Mutex<Vec<KeptFile>>;
 
 /// What DIR will have at the path of the last change.
 #[derive(Clone, Copy)]
@@ -67,6 +83,10 @@ pub(super) struct Version {
     pub(super) superseded: Vec<String>,
     /// Directories of DIR that are not in it, and why.
     pub(super) refused: Vec<(String, String)>,
+    /// Files that DIR does not have any more.
+    kept_files: Arc<KeptFiles>,
+    /// Number of listings of its directories.
+    pub(super) listings: AtomicUsize,
     /// When it was made. It is later than the version before by a second at least, since
     /// programs compare times in seconds.
     pub(super) modified: SystemTime,
@@ -108,9 +128,8 @@ impl Recipe {
             source_name: self.folder.display().to_string(),
             cause: OpenCause::Unreadable(error),
         };
-        let pool = Arc::new(FilePool::default());
-        self.add_pool(&pool);
-        let mut edits = Edits::read(&self.folder, pool).map_err(unreadable)?;
+        let kept_files = self.kept_files();
+        let mut edits = self.read().map_err(unreadable)?;
         match new {
             Some(New::File(file)) => edits.put(latest, file).map_err(unreadable)?,
             Some(New::Directory) => edits.put_directory(latest).map_err(unreadable)?,
@@ -136,6 +155,8 @@ impl Recipe {
                         kept,
                         superseded,
                         refused,
+                        kept_files,
+                        listings: AtomicUsize::new(0),
                         modified: SystemTime::now(),
                     });
                 }
@@ -183,10 +204,27 @@ impl Recipe {
 }
 
 impl Recipe {
-    fn add_pool(&self, pool: &Arc<FilePool>) {
-        let mut pools = lock(&self.pools);
-        pools.retain(|pool| pool.strong_count() > 0);
-        pools.push(Arc::downgrade(pool));
+    /// Reads what has changed in DIR, and returns all of it.
+    fn read(&self) -> io::Result<Edits> {
+        let mut read = lock(&self.read);
+        let changed = self.writer.take_changed();
+        let edits = match read.take() {
+            Some(mut edits) => {
+                edits.read_again(&changed)?;
+                edits
+            }
+            None => Edits::read(&self.folder, &self.pool)?,
+        };
+        Ok(read.insert(edits).clone())
+    }
+
+    /// Returns what a new version keeps open.
+    fn kept_files(&self) -> Arc<KeptFiles> {
+        let files = Arc::default();
+        let mut kept = lock(&self.kept);
+        kept.retain(|files| files.strong_count() > 0);
+        kept.push(Arc::downgrade(&files));
+        files
     }
 }
 
@@ -234,6 +272,8 @@ fn time_of(file: &NewFile) -> Option<SystemTime> {
 /// Makes the versions.
 pub(super) struct Planner {
     pub(super) recipe: Recipe,
+    /// Maximum number of [kept](Planner::keep) files.
+    max_kept: usize,
     progress: Mutex<Progress>,
     changed: Condvar,
 }
@@ -264,6 +304,24 @@ pub(super) struct Tried {
     took: Duration,
 }
 
+/// Why there is no version with a change.
+pub(super) enum Untried {
+    /// The source cannot have it, for this reason.
+    Refused(String),
+    /// The system has failed.
+    Failed(Errno),
+}
+
+impl From<OpenError> for Untried {
+    fn from(error: OpenError) -> Self {
+        let OpenCause::Unreadable(cause) = &error.cause else {
+            return Self::Refused(error.to_string());
+        };
+        log::error!("{error}");
+        Self::Failed(errno(cause))
+    }
+}
+
 /// Returns the error of a version whose making has panicked, which the log has.
 fn panicked() -> OpenError {
     OpenError {
@@ -292,8 +350,10 @@ impl Planner {
     /// Returns an error under the same conditions as [`Recipe::version`].
     pub(super) fn new(recipe: Recipe) -> Result<Self, OpenError> {
         let current = Arc::new(recipe.version(0, "", None)?);
+        let open = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         Ok(Self {
             recipe,
+            max_kept: (open / 4).min(MAX_KEPT as u64) as usize,
             progress: Mutex::new(Progress {
                 wanted: 0,
                 latest: String::new(),
@@ -333,7 +393,9 @@ impl Planner {
             }
             progress = wait(&self.changed, progress);
         }
-        let until = Instant::now() + PAUSE;
+        // While many changes follow one another, half of the time is enough for versions
+        // that nobody waits for.
+        let until = Instant::now() + PAUSE.max(progress.took);
         while progress.waiting == 0 && !progress.closed {
             let Some(left) = until.checked_duration_since(Instant::now()) else {
                 break;
@@ -375,22 +437,22 @@ impl Planner {
     /// [`Planner::show`] when it is.
     ///
     /// # Errors
-    /// Returns why the source cannot have the change, or no version can be made.
-    pub(super) fn try_change(&self, path: &str, new: New<'_>) -> Result<Tried, String> {
+    /// Returns why there is no version with the change.
+    pub(super) fn try_change(&self, path: &str, new: New<'_>) -> Result<Tried, Untried> {
         let begun = Instant::now();
         let before = lock(&self.progress).wanted;
         let make = AssertUnwindSafe(|| self.recipe.version(before + 1, path, Some(new)));
         let made = catch_unwind(make).unwrap_or_else(|_| Err(panicked()));
-        let version = made.map_err(|error| error.to_string())?;
+        let version = made?;
         if let Some(Kept {
             state: State::Refused(text),
             ..
         }) = version.kept.get(path)
         {
-            return Err(text.clone());
+            return Err(Untried::Refused(text.clone()));
         }
         match version.refused.iter().find(|(refused, _)| refused == path) {
-            Some((_, text)) => Err(text.clone()),
+            Some((_, text)) => Err(Untried::Refused(text.clone())),
             None => Ok(Tried {
                 version,
                 path: path.to_owned(),
@@ -464,19 +526,33 @@ impl Planner {
     ///
     /// # Errors
     /// Returns the error of the operating system.
-    pub(super) fn keep(&self, path: &str, file: &File) -> io::Result<()> {
-        let versions: Vec<_> = lock(&self.progress).versions.clone();
-        let versions: Vec<_> = versions.iter().filter_map(Weak::upgrade).collect();
-        let pools = lock(&self.recipe.pools).clone();
-        for pool in pools.iter().filter_map(Weak::upgrade) {
-            let mut of_pool = versions.iter();
-            let version = of_pool.find(|version| Arc::ptr_eq(&version.edits.pool, &pool));
-            // One that is being made may have it.
-            if version.is_none_or(|version| version.has_file(path)) {
-                pool.keep(file.try_clone()?)?;
+    pub(super) fn keep(&self, path: &str, file: File) -> io::Result<()> {
+        let kept = self.recipe.pool.keep(file)?;
+        for files in lock(&self.recipe.kept).iter().filter_map(Weak::upgrade) {
+            let versions = lock(&self.progress).versions.clone().into_iter();
+            let version = versions
+                .filter_map(|version| version.upgrade())
+                .find(|version: &Arc<Version>| Arc::ptr_eq(&version.kept_files, &files));
+            match version {
+                Some(version) if !self.is_read(&version) => lock(&files).clear(),
+                Some(version) if !version.has_file(path) => {}
+                // One that is being made may have it.
+                _ => lock(&files).push(kept.clone()),
             }
         }
         Ok(())
+    }
+
+    /// Returns whether anybody may read files of a version, which the caller has once.
+    fn is_read(&self, version: &Arc<Version>) -> bool {
+        let listings = version.listings.load(Relaxed);
+        Arc::strong_count(version) > 1 + listings || Arc::ptr_eq(version, &self.current())
+    }
+
+    /// Returns whether so many files are [kept](Planner::keep) that the versions that show
+    /// them should end before there are more.
+    pub(super) fn keeps_many(&self) -> bool {
+        self.recipe.pool.kept() >= self.max_kept
     }
 
     /// Ends the work.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::inodes::{Body, Found, Handle, Place, ROOT};
+use super::inodes::{Body, Bytes, Found, Handle, Own, Place, ROOT};
 use super::look::Shown;
 use super::names::is_derived;
 use super::plan::Version;
@@ -84,7 +84,11 @@ impl EditedMount {
             (inode.body.clone(), found.or(inode.pinned.clone()))
         };
         match body {
-            Body::Own(own) => read_file(&own.file, offset, size),
+            Body::Own(Own {
+                bytes: Bytes::Open(file),
+                ..
+            }) => read_file(&file, offset, size),
+            Body::Own(_) => Err(Errno::STALE),
             Body::Text(text) => {
                 let start = (offset as usize).min(text.len());
                 let end = text.len().min(start + size as usize);

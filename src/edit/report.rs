@@ -88,7 +88,7 @@ impl EditedMount {
                 Some(Note::Refused(reason)) => ("refused", reason.clone()),
                 None => continue,
             };
-            let bytes = own.file.metadata().ok().map(|data| data.len());
+            let bytes = own.bytes.attributes().ok().map(|(size, _)| size);
             rows.push(Row {
                 path: inodes.path(number).unwrap_or_default(),
                 state,

@@ -1,6 +1,6 @@
 //! Folders of changes on disk: overlayfs uppers, partial copies, or made by hand.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::io;
@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
+use rustix::io::Errno;
 
 use super::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileStat, open_beneath};
 use hpimount_containers::changes::{Change, FileTable, Folder, NewFile, NewFiles};
@@ -26,28 +27,91 @@ pub const OPAQUE: &str = ".wh..wh..opq";
 #[cfg(target_os = "linux")]
 const SPACES: [&str; 2] = ["trusted.overlay.", "user.overlay."];
 
-/// Reads the folder of changes at `path`. The files are read later; a file that
-/// has changed by then cannot be read.
-///
-/// Symbolic links are not followed in any component. Returns the memory of what is kept
-/// of the files as well, in bytes.
+/// A folder of changes, open.
+pub struct ChangesFolder {
+    directory: OwnedFd,
+    pool: Arc<FilePool>,
+}
+
+impl ChangesFolder {
+    /// Opens the folder at `path`; `pool` opens its files.
+    ///
+    /// # Errors
+    /// Returns the error of opening it.
+    pub fn open(path: &Path, pool: &Arc<FilePool>) -> io::Result<Arc<Self>> {
+        Ok(Arc::new(Self {
+            directory: openat(CWD, path, DIRECTORY_HANDLE, Mode::empty())?,
+            pool: pool.clone(),
+        }))
+    }
+
+    /// Reads the folder. The files are read later; a file that has changed by then cannot
+    /// be read.
+    ///
+    /// Symbolic links are not followed in any component. Returns the memory of what is kept
+    /// of the files as well, in bytes.
+    ///
+    /// # Errors
+    /// Returns the error of listing a directory, or an error if there are too many
+    /// entries. What cannot be applied is [`Change::Unusable`].
+    pub fn read(self: &Arc<Self>) -> io::Result<(Folder, usize)> {
+        let mut scan = Scan::new(self);
+        let scanned = scan.directory(Path::new(""), "", 0)?;
+        let (files, memory) = scan.found.files(scan.root);
+        Ok((scanned.folder(&files), memory))
+    }
+
+    /// Reads again what the folder, which was read before, says about some paths in it.
+    /// Returns the additional memory in bytes.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`ChangesFolder::read`]; `folder` has
+    /// not changed then.
+    pub fn read_again<'a>(
+        self: &Arc<Self>,
+        folder: &mut Folder,
+        changed: impl Iterator<Item = &'a str>,
+    ) -> io::Result<usize> {
+        let mut scan = Scan::new(self);
+        let mut read = BTreeMap::new();
+        for path in changed {
+            let (parent, name) = scan.unread(folder, path);
+            let ends = path.match_indices('/').map(|(end, _)| end);
+            let is_read = |end: usize| read.contains_key(&path[..end]);
+            if !ends.chain([path.len()]).any(is_read) {
+                let whole = &path[..parent.len() + usize::from(!parent.is_empty()) + name.len()];
+                read.insert(whole, (parent, name, scan.again(parent, name)?));
+            }
+        }
+        let (files, memory) = scan.found.files(scan.root);
+        for (parent, name, entries) in read.into_values() {
+            let mut parts = parent.split('/').filter(|part| !part.is_empty());
+            // Otherwise a directory above it has been read.
+            let inner = parts.try_fold(&mut *folder, |folder, part| {
+                match folder.entries.get_mut(part) {
+                    Some(Change::Directory(inner)) => Some(inner),
+                    _ => None,
+                }
+            });
+            let Some(inner) = inner else {
+                continue;
+            };
+            inner.entries.remove(name);
+            inner.entries.remove(&format!("{WHITEOUT}{name}"));
+            let entries = entries.into_iter();
+            let changes = entries.map(|(name, entry)| (name, entry.change(&files)));
+            inner.entries.extend(changes);
+        }
+        Ok(memory)
+    }
+}
+
+/// Opens and [reads](ChangesFolder::read) the folder of changes at `path`.
 ///
 /// # Errors
-/// Returns the error of listing a directory, or an error if there are too many
-/// entries. What cannot be applied is [`Change::Unusable`].
+/// Returns the errors of both.
 pub fn read_changes(path: &Path, pool: &Arc<FilePool>) -> io::Result<(Folder, usize)> {
-    let root = Root {
-        directory: openat(CWD, path, DIRECTORY_HANDLE, Mode::empty())?,
-        pool: pool.clone(),
-    };
-    let mut scan = Scan {
-        root,
-        entries: 0,
-        found: Found::default(),
-    };
-    let scanned = scan.directory(Path::new(""), "", 0)?;
-    let (files, memory) = scan.found.files(scan.root);
-    Ok((scanned.folder(&files), memory))
+    ChangesFolder::open(path, pool)?.read()
 }
 
 /// Opens a patch. A patch that has changed since cannot be read.
@@ -59,10 +123,7 @@ pub fn read_patch(path: &Path, pool: &Arc<FilePool>) -> io::Result<Arc<dyn ReadA
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
-    let root = Root {
-        directory: openat(CWD, folder, DIRECTORY_HANDLE, Mode::empty())?,
-        pool: pool.clone(),
-    };
+    let root = ChangesFolder::open(folder, pool)?;
     let handle = open_beneath(&root.directory, Path::new(name), FILE)?;
     let mut found = Found::default();
     let number = found.add(
@@ -72,12 +133,6 @@ pub fn read_patch(path: &Path, pool: &Arc<FilePool>) -> io::Result<Arc<dyn ReadA
     );
     let (files, _) = found.files(root);
     Ok(Arc::new(NewFile::of(&files, number)))
-}
-
-/// A folder of changes.
-struct Root {
-    directory: OwnedFd,
-    pool: Arc<FilePool>,
 }
 
 /// A directory that has been read.
@@ -97,14 +152,8 @@ enum Entry {
 impl Scanned {
     /// Returns the folder with its files among `files`.
     fn folder(self, files: &Arc<NewFiles>) -> Folder {
-        let entries = self.entries.into_iter().map(|(name, entry)| {
-            let change = match entry {
-                Entry::File(number) => Change::File(NewFile::of(files, number)),
-                Entry::Directory(inner) => Change::Directory(inner.folder(files)),
-                Entry::Other(change) => change,
-            };
-            (name, change)
-        });
+        let entries = self.entries.into_iter();
+        let entries = entries.map(|(name, entry)| (name, entry.change(files)));
         Folder {
             entries: entries.collect(),
             is_opaque: self.is_opaque,
@@ -112,13 +161,68 @@ impl Scanned {
     }
 }
 
+impl Entry {
+    /// Returns the change with its files among `files`.
+    fn change(self, files: &Arc<NewFiles>) -> Change {
+        match self {
+            Self::File(number) => Change::File(NewFile::of(files, number)),
+            Self::Directory(inner) => Change::Directory(inner.folder(files)),
+            Self::Other(change) => change,
+        }
+    }
+}
+
 struct Scan {
-    root: Root,
+    root: Arc<ChangesFolder>,
     entries: usize,
     found: Found,
 }
 
 impl Scan {
+    fn new(root: &Arc<ChangesFolder>) -> Self {
+        Self {
+            root: root.clone(),
+            entries: 0,
+            found: Found::default(),
+        }
+    }
+
+    /// Returns the last directory on a path that `folder` has and that is still there, and
+    /// the name in it.
+    fn unread<'a>(&self, mut folder: &Folder, path: &'a str) -> (&'a str, &'a str) {
+        let mut start = 0;
+        for (end, _) in path.match_indices('/') {
+            let name = &path[start..end];
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+            let is_there =
+                || open_beneath(&self.root.directory, Path::new(&path[..end]), flags).is_ok();
+            match folder.entries.get(name) {
+                Some(Change::Directory(inner)) if is_there() => folder = inner,
+                _ => return (path[..start].trim_end_matches('/'), name),
+            }
+            start = end + 1;
+        }
+        (path[..start].trim_end_matches('/'), &path[start..])
+    }
+
+    /// Reads what a directory says about one name.
+    fn again(&mut self, parent: &str, name: &str) -> io::Result<Vec<(String, Entry)>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let handle = open_beneath(&self.root.directory, Path::new(parent), flags)?;
+        let shown = match parent.is_empty() {
+            true => String::new(),
+            false => format!("{parent}/"),
+        };
+        let depth = parent.split('/').count();
+        let mut entries = Vec::new();
+        for name in [name, &format!("{WHITEOUT}{name}")] {
+            let place = (Path::new(parent), &*shown, depth);
+            entries.extend(self.named(&handle, place, OsStr::new(name))?);
+        }
+        drop_twice(&mut entries);
+        Ok(entries)
+    }
+
     /// Reads the directory at `path`, whose names for messages is `shown`: empty,
     /// or with a slash at the end.
     fn directory(&mut self, path: &Path, shown: &str, depth: usize) -> io::Result<Scanned> {
@@ -138,45 +242,49 @@ impl Scan {
                 scanned.is_opaque = true;
                 continue;
             }
-            let stat = match statat(&handle, name, AtFlags::SYMLINK_NOFOLLOW) {
-                // It was deleted after the directory was listed.
-                Err(rustix::io::Errno::NOENT) => continue,
-                stat => stat?,
-            };
-            let text = file_name(Name::host(name)).into_owned();
-            let entry = match text.strip_prefix(WHITEOUT) {
-                Some(deleted) if stat.st_size == 0 => {
-                    (deleted.to_owned(), Entry::Other(Change::Deleted))
-                }
-                Some(_) => {
-                    let reason = "is called like a mark of a deleted file, and is not empty";
-                    (text, unusable(reason))
-                }
-                None => {
-                    let shown = format!("{shown}{text}");
-                    let kind = FileType::from_raw_mode(stat.st_mode);
-                    let is_device = kind == FileType::CharacterDevice && stat.st_rdev == 0;
-                    let entry = match is_device {
-                        true => Entry::Other(Change::Deleted),
-                        false => self.entry(&path.join(name), kind, &shown, depth)?,
-                    };
-                    (text, entry)
-                }
-            };
-            scanned.entries.push(entry);
+            let entry = self.named(&handle, (path, shown, depth), name)?;
+            scanned.entries.extend(entry);
         }
-        scanned
-            .entries
-            .sort_by(|(one, _), (other, _)| one.cmp(other));
-        scanned.entries.dedup_by(|(name, _), (first, entry)| {
-            let is_twice = name == first;
-            if is_twice {
-                *entry = unusable("is both deleted and there");
-            }
-            is_twice
-        });
-        scanned.entries.shrink_to_fit();
+        let entries = &mut scanned.entries;
+        entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+        drop_twice(entries);
+        entries.shrink_to_fit();
         Ok(scanned)
+    }
+
+    /// Returns what an entry of a directory says, and about which name; `None` if it is not
+    /// there any more. The directory has a path, a name for messages and a depth.
+    fn named(
+        &mut self,
+        directory: &OwnedFd,
+        (path, shown, depth): (&Path, &str, usize),
+        name: &OsStr,
+    ) -> io::Result<Option<(String, Entry)>> {
+        let stat = match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+            // A name that is too long has no mark.
+            Err(Errno::NOENT | Errno::NAMETOOLONG) => return Ok(None),
+            stat => stat?,
+        };
+        let text = file_name(Name::host(name)).into_owned();
+        Ok(Some(match text.strip_prefix(WHITEOUT) {
+            Some(deleted) if stat.st_size == 0 => {
+                (deleted.to_owned(), Entry::Other(Change::Deleted))
+            }
+            Some(_) => {
+                let reason = "is called like a mark of a deleted file, and is not empty";
+                (text, unusable(reason))
+            }
+            None => {
+                let shown = format!("{shown}{text}");
+                let kind = FileType::from_raw_mode(stat.st_mode);
+                let is_device = kind == FileType::CharacterDevice && stat.st_rdev == 0;
+                let entry = match is_device {
+                    true => Entry::Other(Change::Deleted),
+                    false => self.entry(&path.join(name), kind, &shown, depth)?,
+                };
+                (text, entry)
+            }
+        }))
     }
 
     /// Returns the names in a directory. They are sorted so that the bytes of files that
@@ -240,6 +348,17 @@ impl Scan {
     }
 }
 
+/// Makes one of two entries next to each other that say something about the same name.
+fn drop_twice(entries: &mut Vec<(String, Entry)>) {
+    entries.dedup_by(|(name, _), (first, entry)| {
+        let is_twice = name == first;
+        if is_twice {
+            *entry = unusable("is both deleted and there");
+        }
+        is_twice
+    });
+}
+
 fn unusable(reason: &str) -> Entry {
     Entry::Other(Change::Unusable(reason.to_owned()))
 }
@@ -252,7 +371,6 @@ const FILE: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
 #[cfg(target_os = "linux")]
 fn attribute(file: impl AsFd, name: &str) -> io::Result<Option<Vec<u8>>> {
     use rustix::fs::fgetxattr;
-    use rustix::io::Errno;
 
     for space in SPACES {
         // Longer values are paths, which are not read.
@@ -305,7 +423,7 @@ impl Found {
     }
 
     /// Returns the files, whose folder is `root`, and the memory that they take in bytes.
-    fn files(mut self, root: Root) -> (Arc<NewFiles>, usize) {
+    fn files(mut self, root: Arc<ChangesFolder>) -> (Arc<NewFiles>, usize) {
         self.table.shrink_to_fit();
         self.versions.shrink_to_fit();
         let memory = self.memory();
@@ -332,7 +450,7 @@ impl Found {
 
 /// The bytes of all files of a folder of changes, one file after the other.
 struct ChangedFiles {
-    root: Root,
+    root: Arc<ChangesFolder>,
     table: Arc<FileTable>,
     versions: Vec<FileVersion>,
     /// The paths of files relative to the root, if they are not those for messages.
@@ -426,6 +544,76 @@ mod tests {
         assert!(matches!(folder.entries["both"], Change::Unusable(_)));
         assert!(matches!(folder.entries["link"], Change::Link));
         assert_eq!(folder.entries.len(), 5);
+    }
+
+    /// Returns what a folder says, one line for each path.
+    fn lines(folder: &Folder, prefix: &str) -> Vec<String> {
+        let entries = folder
+            .entries
+            .iter()
+            .flat_map(|(name, change)| match change {
+                Change::Directory(inner) => lines(inner, &format!("{prefix}{name}/")),
+                Change::File(file) => {
+                    let mut bytes = vec![0; file.len() as usize];
+                    file.read_exact_at(&mut bytes, 0).unwrap();
+                    vec![format!("{prefix}{name} {bytes:?}")]
+                }
+                Change::Deleted => vec![format!("{prefix}{name} is deleted")],
+                Change::Link => vec![format!("{prefix}{name} is a link")],
+                Change::Unusable(reason) => vec![format!("{prefix}{name} {reason}")],
+            });
+        let mut lines: Vec<_> = entries.collect();
+        lines.push(format!("{prefix} {}", folder.is_opaque));
+        lines
+    }
+
+    #[test]
+    fn paths_that_have_changed_are_read_again_as_with_the_whole_folder() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        let write = |name: &str, bytes: &str| {
+            fs::create_dir_all(path(name).parent().unwrap()).unwrap();
+            fs::write(path(name), bytes).unwrap();
+        };
+        let remove = |name: &str| fs::remove_file(path(name)).unwrap();
+        let opened = ChangesFolder::open(root.path(), &Arc::default()).unwrap();
+        let (mut folder, _) = opened.read().unwrap();
+        let mut step = |changed: &[&str], change: &dyn Fn()| {
+            change();
+            let changed = changed.iter().copied();
+            opened.read_again(&mut folder, changed).unwrap();
+            assert_eq!(lines(&folder, ""), lines(&read(root.path()), ""));
+        };
+        step(&["a"], &|| write("a", "1"));
+        step(&["a"], &|| write("a", "22"));
+        step(&["new/deep/b", "new/deep/c"], &|| {
+            write("new/deep/b", "b");
+            write("new/deep/c", "c");
+        });
+        step(&["a", "new/deep/b"], &|| {
+            remove("a");
+            write(".wh.a", "");
+            remove("new/deep/b");
+        });
+        step(&["a"], &|| write("a", "both"));
+        step(&["a"], &|| remove(".wh.a"));
+        step(&["a", "moved"], &|| {
+            fs::rename(path("a"), path("moved")).unwrap()
+        });
+        step(&["new", "old"], &|| {
+            fs::rename(path("new"), path("old")).unwrap()
+        });
+        step(&["old"], &|| write("old/.wh..wh..opq", ""));
+        step(&["old/deep/c"], &|| {
+            fs::remove_dir_all(path("old")).unwrap()
+        });
+        step(&["moved/x"], &|| {
+            remove("moved");
+            write("moved/x", "a directory now");
+        });
+        step(&["full"], &|| write(".wh.full", "x"));
+        step(&["full"], &|| remove(".wh.full"));
+        step(&["never/there"], &|| ());
     }
 
     #[test]

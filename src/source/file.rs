@@ -1,6 +1,7 @@
 //! Files on disk, opened on demand with a bounded number open at a time.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -8,12 +9,13 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use thread_local::ThreadLocal;
 
+use crate::sync::lock;
 use hpimount_containers::io::ReadAt;
 
 /// Maximum number of files that a pool keeps open. A thousand archives need no
@@ -197,8 +199,9 @@ pub struct FilePool {
     /// A directory, by its canonical path, that is held open to open files
     /// below it.
     held: Option<(PathBuf, OwnedFd)>,
-    /// Files that have no name any more, and are open for as long as the pool lives.
-    nameless: Mutex<Vec<Arc<OpenFile>>>,
+    /// Files that have no name any more, and are open for as long as somebody
+    /// [keeps](FilePool::keep) them.
+    nameless: Mutex<HashMap<FileIdentity, Weak<OpenFile>>>,
 }
 
 /// An open file of a pool.
@@ -211,6 +214,12 @@ struct OpenFile {
     /// Whether it is still in the pool.
     is_kept: AtomicBool,
 }
+
+/// A file of a pool that is open, though it may have no name.
+#[derive(Debug, Clone)]
+pub struct KeptFile(
+    #[expect(dead_code, reason = "it is open for as long as this lives")] Arc<OpenFile>,
+);
 
 impl FilePool {
     /// Creates a pool that finds the files below `directory` even when
@@ -227,22 +236,39 @@ impl FilePool {
         })
     }
 
-    /// Keeps a file open that is about to lose its name: it can still be read.
+    /// Keeps a file open that is about to lose its name: it can be read for as long as the
+    /// result lives.
     ///
     /// # Errors
     /// Returns the error of the operating system.
-    pub fn keep(&self, file: File) -> io::Result<()> {
+    pub fn keep(&self, file: File) -> io::Result<KeptFile> {
         let identity = FileStat::of(&file)?.identity;
         let mut nameless = lock(&self.nameless);
-        if !nameless.iter().any(|kept| kept.identity == identity) {
-            nameless.push(Arc::new(OpenFile {
-                file,
-                identity,
-                used: AtomicU64::default(),
-                is_kept: AtomicBool::new(true),
-            }));
+        nameless.retain(|_, kept| kept.strong_count() > 0);
+        if let Some(kept) = nameless.get(&identity).and_then(Weak::upgrade) {
+            return Ok(KeptFile(kept));
         }
-        Ok(())
+        let mut open = self.lock();
+        if let Some(at) = open.iter().position(|file| file.identity == identity) {
+            // It is closed when nobody keeps it any more.
+            open.swap_remove(at).is_kept.store(false, Ordering::Relaxed);
+        }
+        drop(open);
+        let kept = Arc::new(OpenFile {
+            file,
+            identity,
+            used: AtomicU64::default(),
+            is_kept: AtomicBool::new(true),
+        });
+        nameless.insert(identity, Arc::downgrade(&kept));
+        Ok(KeptFile(kept))
+    }
+
+    /// Returns the number of files that are [kept](FilePool::keep).
+    pub fn kept(&self) -> usize {
+        let nameless = lock(&self.nameless);
+        let kept = nameless.values().filter(|kept| kept.strong_count() > 0);
+        kept.count()
     }
 
     /// Returns whether the file with this identity has been [kept](FilePool::keep).
@@ -251,9 +277,7 @@ impl FilePool {
     }
 
     fn nameless(&self, identity: FileIdentity) -> Option<Arc<OpenFile>> {
-        let nameless = lock(&self.nameless);
-        let found = nameless.iter().find(|kept| kept.identity == identity);
-        found.cloned()
+        lock(&self.nameless).get(&identity)?.upgrade()
     }
 
     /// Returns the file with this identity, opened by `open` if it is not open.
@@ -403,10 +427,6 @@ impl FilePool {
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<OpenFile>>> {
         lock(&self.open)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn replaced() -> io::Error {

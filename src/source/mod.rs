@@ -14,8 +14,10 @@ mod secret;
 
 pub use self::beneath::open_beneath;
 pub use self::beside::{files_beside, has_name};
-pub use self::changes::{OPAQUE, WHITEOUT, read_changes, read_patch};
-pub use self::file::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileSource, FileStat, MAX_OPEN};
+pub use self::changes::{ChangesFolder, OPAQUE, WHITEOUT, read_changes, read_patch};
+pub use self::file::{
+    DIRECTORY_HANDLE, FileIdentity, FilePool, FileSource, FileStat, KeptFile, MAX_OPEN,
+};
 pub use self::location::Location;
 pub(crate) use self::new_folder::mode_for_group;
 pub use self::new_folder::{FolderTask, NewFolder};

@@ -3,14 +3,16 @@
 use std::fs::{self, File, FileTimes, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::PathBuf;
+use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{FallocateFlags, Mode, OFlags};
 use rustix::io::Errno;
 use testkit::fuse_test;
-use testkit::mount::eventually;
+use testkit::mount::{Fixture, eventually, hpimount};
 
-use crate::kit::{Editing, UNIT, assert_fails};
+use crate::kit::{Editing, UNIT, assert_fails, save, units};
 
 #[fuse_test]
 fn a_saved_file_is_in_the_mount_in_the_folder_and_in_the_image() {
@@ -320,4 +322,33 @@ fn direct_writes_work() {
     drop(file);
     assert!(fs::read(&path).unwrap() == fixtures::noise(2, 8192));
     editing.assert_applied();
+}
+
+#[fuse_test]
+fn many_files_are_saved_and_deleted_with_few_descriptors() {
+    let fixture = Fixture::new();
+    let source = fixture.dir().join("units.hpi");
+    fs::write(&source, units()).unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 128; exec \"$@\"", "sh"]);
+    command.arg(hpimount().get_program());
+    command.arg("--edit").arg(fixture.dir().join("edits"));
+    command.args([&source, &fixture.point]);
+    let mount = fixture.mount_by(command);
+    let folder = mount.file("new");
+    fs::create_dir(&folder).unwrap();
+    let paths: Vec<PathBuf> = (0..400)
+        .map(|number| folder.join(format!("{number}.txt")))
+        .collect();
+    for round in ["first", "second"] {
+        for path in &paths {
+            save(path, round).unwrap();
+        }
+        for path in &paths {
+            assert_eq!(fs::read_to_string(path).unwrap(), round);
+        }
+    }
+    // The directory is open while its files go.
+    fs::remove_dir_all(&folder).unwrap();
+    assert!(!folder.exists());
 }

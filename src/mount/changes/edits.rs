@@ -1,5 +1,6 @@
 //! A folder of changes that is edited while it is mounted (`--edit`).
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -8,9 +9,13 @@ use std::sync::Arc;
 
 use super::{Changes, Step};
 use crate::mount::{OpenError, Prepared};
-use crate::source::{FilePool, FileStat, read_changes};
+use crate::source::{ChangesFolder, FilePool, FileStat};
 use hpimount_containers::changes::{Change, FileTable, Folder, NewFile, NewFiles};
 use hpimount_containers::io::ReadAt;
+
+/// Memory in bytes that files which are read one by one may take before the whole folder is
+/// read again.
+const MAX_ADDED: usize = 1 << 20;
 
 /// A folder of changes as it was at one time.
 #[derive(Clone)]
@@ -18,9 +23,10 @@ pub(crate) struct Edits {
     folder: Folder,
     /// Memory of its files, in bytes.
     memory: usize,
+    /// The same when all of it was read.
+    whole: usize,
     path: PathBuf,
-    /// Opens its files.
-    pub(crate) pool: Arc<FilePool>,
+    opened: Arc<ChangesFolder>,
 }
 
 impl Edits {
@@ -28,14 +34,33 @@ impl Edits {
     ///
     /// # Errors
     /// Returns the error of listing a directory.
-    pub(crate) fn read(path: &Path, pool: Arc<FilePool>) -> io::Result<Self> {
-        let (folder, memory) = read_changes(path, &pool)?;
+    pub(crate) fn read(path: &Path, pool: &Arc<FilePool>) -> io::Result<Self> {
+        let opened = ChangesFolder::open(path, pool)?;
+        let (folder, memory) = opened.read()?;
         Ok(Self {
             folder,
             memory,
+            whole: memory,
             path: path.to_owned(),
-            pool,
+            opened,
         })
+    }
+
+    /// Reads again what the folder says about some paths; an empty one is all of it.
+    ///
+    /// # Errors
+    /// Returns the error of listing a directory.
+    pub(crate) fn read_again(&mut self, changed: &BTreeSet<String>) -> io::Result<()> {
+        // Such names are shown as others.
+        let is_plain = |path: &String| !path.is_empty() && !path.contains(char::is_control);
+        if self.memory > 2 * self.whole + MAX_ADDED || !changed.iter().all(is_plain) {
+            (self.folder, self.memory) = self.opened.read()?;
+            self.whole = self.memory;
+            return Ok(());
+        }
+        let changed = changed.iter().map(String::as_str);
+        self.memory += self.opened.read_again(&mut self.folder, changed)?;
+        Ok(())
     }
 
     /// Puts a file at `path`, with its bytes and its modification time of now.
@@ -127,7 +152,7 @@ impl Edits {
 }
 
 /// Calls `visit` with all changes in a folder at `prefix`, which is empty or ends with a
-/// slash. Folders are at most as deep as `read_changes` permits.
+/// slash. Folders are at most as deep as [`ChangesFolder::read`] permits.
 pub(crate) fn each_change(folder: &Folder, prefix: &str, visit: &mut dyn FnMut(&str, &Change)) {
     for (name, change) in &folder.entries {
         let path = format!("{prefix}{name}");

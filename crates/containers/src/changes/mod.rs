@@ -24,7 +24,7 @@ pub use self::converted::{Convert, ConvertEdited};
 pub use self::folder::{Change, Folder, is_litter};
 pub use self::job::{Job, are_equal};
 pub use self::matching::Edited;
-pub use self::new_file::{FileTable, NewFile, NewFiles};
+pub use self::new_file::{Checksum, FileTable, NewFile, NewFiles};
 pub(crate) use self::occupied::Occupied;
 pub use self::report::{Action, Applied, AppliedPatch, Notice, Report, Weight, lines, listed};
 pub use self::spliced::{Patch, Spliced};

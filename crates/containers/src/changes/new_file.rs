@@ -7,7 +7,8 @@
 use std::fmt;
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crate::io::{Origin, ReadAt, Result, read_error, unit_in};
 
@@ -93,12 +94,29 @@ impl FileTable {
 pub struct NewFiles {
     table: Arc<FileTable>,
     source: Arc<dyn ReadAt>,
+    /// Checksums of its files, once one is asked for: the kind and the value.
+    checksums: OnceLock<Box<[AtomicU64]>>,
+}
+
+/// A kind of checksum that archives have of their files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checksum {
+    /// CRC-32, as in zip archives.
+    Crc32 = 1,
+    /// The checksum of assets in HIP archives.
+    Hip = 2,
+    /// The checksum of files in HPI archives of version 2.
+    Hpi2 = 3,
 }
 
 impl NewFiles {
     /// Creates the files of a table, whose bytes `source` has.
     pub fn new(table: Arc<FileTable>, source: Arc<dyn ReadAt>) -> Arc<Self> {
-        Arc::new(Self { table, source })
+        Arc::new(Self {
+            table,
+            source,
+            checksums: OnceLock::new(),
+        })
     }
 }
 
@@ -189,9 +207,34 @@ impl NewFile {
     /// # Errors
     /// Returns [`Error::Read`](crate::io::Error::Read) if it cannot be read.
     pub fn crc32(&self) -> Result<u32> {
-        let mut sum = crc32fast::Hasher::new();
-        self.read(&mut |bytes| sum.update(bytes))?;
-        Ok(sum.finalize())
+        self.checksum(Checksum::Crc32, || {
+            let mut sum = crc32fast::Hasher::new();
+            self.read(&mut |bytes| sum.update(bytes))?;
+            Ok(sum.finalize())
+        })
+    }
+
+    /// Returns a checksum of its bytes, which `compute` computes if it is not known from
+    /// another plan with this file.
+    ///
+    /// # Errors
+    /// Returns the error of `compute`.
+    pub fn checksum(&self, kind: Checksum, compute: impl FnOnce() -> Result<u32>) -> Result<u32> {
+        let Place::Row(files, number) = &self.0 else {
+            return compute();
+        };
+        let checksums = files.checksums.get_or_init(|| {
+            let rows = files.table.rows.iter();
+            rows.map(|_| AtomicU64::new(0)).collect()
+        });
+        let known = &checksums[*number as usize];
+        let value = known.load(Ordering::Relaxed);
+        if value >> 32 == kind as u64 {
+            return Ok(value as u32);
+        }
+        let value = compute()?;
+        known.store((kind as u64) << 32 | u64::from(value), Ordering::Relaxed);
+        Ok(value)
     }
 }
 

@@ -13,7 +13,7 @@ use super::offsets::missing_length;
 use super::places::{Apart, Places, overlaps};
 use super::write::{FILLER, MAX_ARCHIVE_LENGTH, layer_alignment};
 use super::{AssetOffsets, CHECKSUM, Offsets};
-use crate::changes::{NewFile, Patch, Spliced};
+use crate::changes::{Checksum, NewFile, Patch, Spliced};
 use crate::io::{Error, ReadAt, Result};
 
 /// Offsets of numbers in AHDR: `offset`, `size`, `plus`.
@@ -114,9 +114,11 @@ pub(super) fn splice_layers(
         let asset = &mut assets[*number as usize];
         asset.size = new.len() as u32;
         if let Some((_, stored)) = asset.checksum.as_mut().filter(|(_, old)| *old != 0) {
-            let mut digest = CHECKSUM.digest();
-            new.read(&mut |bytes| digest.update(bytes))?;
-            *stored = digest.finalize();
+            *stored = new.checksum(Checksum::Hip, || {
+                let mut digest = CHECKSUM.digest();
+                new.read(&mut |bytes| digest.update(bytes))?;
+                Ok(digest.finalize())
+            })?;
         }
     }
     for (number, asset) in (0..).zip(&mut assets) {

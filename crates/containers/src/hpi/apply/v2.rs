@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use zerocopy::{FromBytes, IntoBytes};
 
 use super::{Places, number, raw_name};
-use crate::changes::{Job, Kind, NewFile, Patch, Tree, Written};
+use crate::changes::{Checksum, Job, Kind, NewFile, Patch, Tree, Written};
 use crate::hpi::file_sum::FileSum;
 use crate::hpi::record::{Dir2, File2, Header2};
 use crate::hpi::{Directory, Offsets};
@@ -73,14 +73,17 @@ pub(super) fn apply(job: &mut Job<'_>, offsets: &Offsets) -> Result<Written> {
 
 /// Returns the record of stored data at `start`, without its name.
 fn stored(new: &NewFile, start: u64, date: u32) -> Result<File2> {
-    let mut sum = FileSum::default();
-    new.read(&mut |bytes| sum.update(bytes))?;
+    let checksum = new.checksum(Checksum::Hpi2, || {
+        let mut sum = FileSum::default();
+        new.read(&mut |bytes| sum.update(bytes))?;
+        Ok(sum.value())
+    })?;
     let modified = new.modified().and_then(|time| u32::try_from(time).ok());
     Ok(File2 {
         start: number(start)?.into(),
         size: number(new.len())?.into(),
         date: modified.unwrap_or(date).into(),
-        checksum: sum.value().into(),
+        checksum: checksum.into(),
         ..File2::default()
     })
 }
