@@ -39,10 +39,7 @@ pub(super) fn open(
     let confinement = plan.options.confinement(&readable);
     let edit = EditPlan {
         prepared,
-        options: crate::mount::Options {
-            is_edited: true,
-            ..options
-        },
+        options,
         below: plan.options.apply.clone(),
         is_strict: plan.options.apply_strict,
     };

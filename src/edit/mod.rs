@@ -55,6 +55,7 @@ use self::later::Marks;
 use self::names::INSIDE;
 use self::plan::{Planner, Recipe, Version};
 use self::watch::{Signal, Watch};
+use crate::content::MadeAssets;
 use crate::memory::budget::Budget;
 use crate::mount::{self, Ino, OpenError, Options, Prepared, Vfs};
 use crate::sync::{Mutex, lock};
@@ -188,10 +189,16 @@ impl EditedMount {
             handle,
             path,
         } = folder;
+        let spool = writer.nameless().ok().map(Arc::new);
+        let made = Arc::new(MadeAssets::new(spool, plan.options.spool_size));
         let recipe = Recipe {
             budget: Budget::new(plan.options.cache_size),
             prepared: plan.prepared,
-            options: plan.options,
+            options: Options {
+                made: Some(made.clone()),
+                ..plan.options
+            },
+            made,
             below: plan.below,
             folder: path.clone(),
             is_strict: plan.is_strict,

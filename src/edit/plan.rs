@@ -19,6 +19,7 @@ use rustix::process::{Resource, getrlimit};
 use super::errno;
 use super::folder::{REJECTED, Writer};
 use super::names::{is_converted, join};
+use crate::content::MadeAssets;
 use crate::memory::budget::Budget;
 use crate::mount::{Edits, OpenCause, OpenError, Options, Prepared, Vfs, each_change};
 use crate::source::{FilePool, KeptFile};
@@ -47,6 +48,8 @@ pub(super) struct Recipe {
     pub(super) folder: PathBuf,
     pub(super) is_strict: bool,
     pub(super) budget: Arc<Budget>,
+    /// Assets that were made for earlier versions.
+    pub(super) made: Arc<MadeAssets>,
     pub(super) writer: Writer,
     /// DIR as it was read the last time.
     pub(super) read: Mutex<Option<Edits>>,
@@ -142,12 +145,14 @@ impl Recipe {
             ..self.options.clone()
         };
         let (mut superseded, mut refused) = (Vec::new(), Vec::new());
+        let version_of_made = self.made.begin();
         for _ in 0..MAX_TRIES {
             let prepared = self
                 .prepared
                 .with_edits(&self.below, &edits, self.is_strict)?;
             let error = match Vfs::open_within(&self.budget, prepared, options.clone()) {
                 Ok(vfs) => {
+                    self.made.end(version_of_made);
                     return Ok(Version {
                         number,
                         vfs,

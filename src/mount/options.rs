@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::local_time;
+use crate::content::MadeAssets;
 use crate::namespace::Ino;
 use crate::namespace::companion::{Companions, Meta};
 use crate::requester;
@@ -70,9 +71,9 @@ pub struct Options {
     pub meta: Meta,
     /// Use the converted tree as the root.
     pub converted: bool,
-    /// Whether the mount can be edited. Then companions of assets are listed only on
-    /// request: a directory with them could not be removed.
-    pub is_edited: bool,
+    /// Assets that were made for earlier versions, if the mount can be edited. Then companions
+    /// of assets are listed only on request: a directory with them could not be removed.
+    pub made: Option<Arc<MadeAssets>>,
     /// The palette of all pictures that have none of their own.
     pub palette: Option<Arc<ChosenPalette>>,
     /// Mount nothing if one of several sources cannot be mounted.
@@ -123,7 +124,7 @@ impl Options {
         Companions {
             inside: self.companions && nesting < MAX_NESTING,
             meta: match self.meta {
-                Meta::Default | Meta::Converted => is_plain_folder && !self.is_edited,
+                Meta::Default | Meta::Converted => is_plain_folder && self.made.is_none(),
                 Meta::Visible => true,
                 Meta::Hidden | Meta::Off => false,
             },
@@ -171,7 +172,7 @@ impl Default for Options {
             companions: true,
             meta: Meta::Default,
             converted: false,
-            is_edited: false,
+            made: None,
             palette: None,
             strict: false,
             network: None,

@@ -30,14 +30,19 @@ fn texts() -> Editing {
     Editing::new("a.HIP", &hip.build())
 }
 
-/// Mounts an archive with a picture of 4 x 3 pixels.
-fn picture() -> Editing {
-    let picture = Pcx::indexed(4, 3, (0..12).collect()).file();
+/// Returns an archive with a picture of 4 x 3 pixels with these indices.
+fn archive_of_picture(indices: Vec<u8>) -> Vec<u8> {
+    let picture = Pcx::indexed(4, 3, indices).file();
     let hpi = V1::new(vec![dir(
         b"bitmaps",
         vec![file(b"logo.pcx", File::new(picture, Method::Zlib))],
     )]);
-    Editing::new("a.hpi", &hpi.build().bytes)
+    hpi.build().bytes
+}
+
+/// Mounts an archive with a picture of 4 x 3 pixels.
+fn picture() -> Editing {
+    Editing::new("a.hpi", &archive_of_picture((0..12).collect()))
 }
 
 /// Returns the picture of [`picture`] with two pixels exchanged.
@@ -315,5 +320,26 @@ fn an_asset_is_edited_by_all_of_its_names() {
     assert!(fs::symlink_metadata(greeting).is_err());
     assert!(!editing.path(ASSET).exists());
     assert_eq!(editing.names("converted/texts"), ["farewell.txt"]);
+    editing.assert_applied();
+}
+
+#[fuse_test]
+fn an_edited_picture_is_put_into_the_archive_that_replaces_the_one_before() {
+    let zip = fixtures::container_seeds::zip_with("a.hpi", &archive_of_picture((0..12).collect()));
+    let editing = Editing::new("z.zip", &zip);
+    let picture = format!("a.hpi.d/{PICTURE}");
+    let shown = editing.read(&picture);
+    let mut pixels = png::read(&shown, 1 << 16).unwrap().rgba();
+    pixels.swap(0, 5);
+    let edited = png_of(4, 3, pixels);
+    editing.write(&picture, &edited);
+    let asset = editing.read("a.hpi.d/bitmaps/logo.pcx");
+    // A save elsewhere does not make it anew, and changes nothing of it.
+    editing.write("other.txt", "other");
+    assert!(editing.read("a.hpi.d/bitmaps/logo.pcx") == asset);
+    editing.assert_applied();
+    editing.write("a.hpi", archive_of_picture((100..112).collect()));
+    editing.assert_applied();
+    editing.write(&picture, &edited);
     editing.assert_applied();
 }

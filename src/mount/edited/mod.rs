@@ -10,6 +10,7 @@
 
 mod all;
 pub(super) mod editable;
+mod known;
 mod stored;
 mod values;
 
@@ -18,13 +19,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use self::known::Known;
 use self::stored::new_asset;
 use super::context::Context;
 use super::hidden::HiddenCompanions;
 use super::subtree::{FileOfAsset, Node, RenderedFile};
 use super::{Access, Error, Ino, Options, Vfs, asset, format_of, place};
-use crate::content::{Caller, MAX_ASSET, Reader};
-use crate::memory::budget::Charge;
+use crate::content::{Caller, MAX_ASSET, Reader, Spool};
+use crate::memory::budget::{Budget, Charge};
 use crate::namespace::companion::CONVERTED;
 use hpimount_assets::view::edit;
 use hpimount_assets::view::import::{Changed, Edit, Imported};
@@ -52,7 +54,9 @@ impl Convert for Converter<'_> {
         report: &mut Report,
     ) -> io::Result<Vec<(FileId, NewFile)>> {
         let vfs = self.open(original)?;
-        let assets = assets(&vfs, edited, self.reader, report)?;
+        let mut edits = Edits::new(&vfs, report);
+        edits.known = self.known(original)?;
+        let assets = edits.all(edited, self.reader)?;
         with_file_numbers(&vfs, assets)
     }
 
@@ -75,16 +79,7 @@ pub(super) fn assets(
     reader: &Reader,
     report: &mut Report,
 ) -> io::Result<Vec<(Ino, NewFile)>> {
-    let root = vfs.node(Ino::ROOT).map_err(unexpected)?;
-    let hidden = HiddenCompanions::in_directory(vfs, &root);
-    let tree = hidden.and_then(|hidden| hidden.find(CONVERTED));
-    let Ok(tree) = tree else {
-        report.refuse(edited.path, "shows nothing: the original has no assets");
-        return Ok(Vec::new());
-    };
-    let mut edits = Edits::new(vfs, report);
-    edits.directory(edited.folder, &tree.root, &edited.path, "")?;
-    edits.assets(reader)
+    Edits::new(vfs, report).all(edited, reader)
 }
 
 /// Returns files of an archive, which is the root of a mount, by their numbers in it.
@@ -155,6 +150,8 @@ const LINK: &str = "is a symbolic link";
 /// Edited files by the assets that they show.
 struct Edits<'a> {
     vfs: &'a Vfs,
+    /// The assets that are known, if the mount is edited.
+    known: Option<Known<'a>>,
     report: &'a mut Report,
     assets: BTreeMap<Ino, EditedAsset>,
     /// The memory of the values that tables edit.
@@ -193,10 +190,25 @@ impl<'a> Edits<'a> {
     fn new(vfs: &'a Vfs, report: &'a mut Report) -> Self {
         Self {
             vfs,
+            known: None,
             report,
             assets: BTreeMap::new(),
             memory: vfs.reader.budget().empty_charge("edited values"),
         }
+    }
+
+    /// Returns the new assets that edited files of the converted tree show.
+    fn all(mut self, edited: Edited, reader: &Reader) -> io::Result<Vec<(Ino, NewFile)>> {
+        let root = self.vfs.node(Ino::ROOT).map_err(unexpected)?;
+        let hidden = HiddenCompanions::in_directory(self.vfs, &root);
+        let tree = hidden.and_then(|hidden| hidden.find(CONVERTED));
+        let Ok(tree) = tree else {
+            let reason = "shows nothing: the original has no assets";
+            self.report.refuse(edited.path, reason);
+            return Ok(Vec::new());
+        };
+        self.directory(edited.folder, &tree.root, &edited.path, "")?;
+        self.assets(reader)
     }
 
     /// Returns the conversion of an asset with this extension, if the asset can be
@@ -292,7 +304,7 @@ impl<'a> Edits<'a> {
             self.report.refuse(new.path(), UNKNOWN);
             return Ok(());
         };
-        if self.is_shown(&new, shown)? {
+        if !self.is_known(&new) && self.is_shown(&new, shown)? {
             self.report.ignored += 1;
             return Ok(());
         }
@@ -406,19 +418,40 @@ impl<'a> Edits<'a> {
         let mut changed = HashMap::new();
         let mut made_from: BTreeMap<Ino, Vec<NewFile>> = BTreeMap::new();
         for (asset, edited) in std::mem::take(&mut self.assets) {
+            let alone = match changed.is_empty() {
+                true => self.ingredients(asset, &edited)?,
+                false => None,
+            };
+            if let Some(known) = alone.as_ref().and_then(|alone| self.known_asset(alone)) {
+                assets.push((asset, known));
+                continue;
+            }
+            let before = std::mem::take(self.report);
             for (ino, files) in self.edit_asset(asset, edited, &mut changed)? {
                 made_from.entry(ino).or_default().extend(files);
             }
             if let (Some(bytes), Some(files)) = (changed.remove(&asset), made_from.remove(&asset)) {
-                assets.extend(new_asset(asset, bytes, files, reader)?);
+                let new = new_asset(asset, bytes, files, self.storage(reader))?;
+                if let (Some(alone), Some((_, new)), true) = (alone, &new, changed.is_empty()) {
+                    self.remember(alone, new, self.report);
+                }
+                assets.extend(new);
             }
+            let report = std::mem::replace(self.report, before);
+            self.report.extend(report);
         }
         for (ino, files) in made_from {
             if let Some(bytes) = changed.remove(&ino) {
-                assets.extend(new_asset(ino, bytes, files, reader)?);
+                assets.extend(new_asset(ino, bytes, files, self.storage(reader))?);
             }
         }
         Ok(assets)
+    }
+
+    /// Returns the storage for new assets, and the budget of those for which it has no room.
+    fn storage<'r>(&'r self, reader: &'r Reader) -> (&'r Spool, &'r Arc<Budget>) {
+        let known = self.known.as_ref().map(|known| known.made.spool());
+        (known.unwrap_or(reader.spool()), reader.budget())
     }
 
     /// Encodes all edited files of an asset. Returns the assets that changed, each with

@@ -6,24 +6,25 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::super::Ino;
-use crate::content::{Reader, Spooled};
-use crate::memory::budget::Charge;
+use crate::content::{Spool, Spooled};
+use crate::memory::budget::{Budget, Charge};
 use hpimount_containers::changes::NewFile;
 use hpimount_containers::io::{self, ReadAt};
 
-/// Returns an asset with its new contents, which were made from `edited`.
+/// Returns an asset with its new contents, which were made from `edited`, and are kept in
+/// `spool` or else in memory.
 pub(super) fn new_asset(
     asset: Ino,
     bytes: Bytes,
     edited: Vec<NewFile>,
-    reader: &Reader,
+    (spool, budget): (&Spool, &Arc<Budget>),
 ) -> io::Result<Option<(Ino, NewFile)>> {
     let Some(first) = edited.first() else {
         return Ok(None);
     };
     let path = first.path().to_owned();
     let encoded = Encoded {
-        stored: Stored::new(bytes, reader)?,
+        stored: Stored::new(bytes, spool, budget)?,
         edited,
     };
     Ok(Some((asset, NewFile::new(path, Arc::new(encoded)))))
@@ -45,12 +46,12 @@ enum Stored {
 }
 
 impl Stored {
-    fn new(bytes: Bytes, reader: &Reader) -> io::Result<Self> {
-        let mut writer = reader.spool().writer();
+    fn new(bytes: Bytes, spool: &Spool, budget: &Arc<Budget>) -> io::Result<Self> {
+        let mut writer = spool.writer();
         match writer.write_all(&bytes).and_then(|()| writer.finish()) {
             Ok(spooled) => Ok(Self::Spooled(spooled)),
             Err(_) => Ok(Self::Kept {
-                _charge: reader.budget().charge("edited assets", bytes.len())?,
+                _charge: budget.charge("edited assets", bytes.len())?,
                 bytes,
             }),
         }

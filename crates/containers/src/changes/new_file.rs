@@ -158,6 +158,17 @@ impl NewFile {
         }
     }
 
+    /// Returns whether this is a copy of another one, or its original.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Place::Alone(one), Place::Alone(other)) => Arc::ptr_eq(one, other),
+            (Place::Row(files, number), Place::Row(others, other)) => {
+                Arc::ptr_eq(files, others) && number == other
+            }
+            _ => false,
+        }
+    }
+
     /// Returns its modification time in seconds since 1970 UTC, if it has one.
     pub fn modified(&self) -> Option<i64> {
         match &self.0 {
