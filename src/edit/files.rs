@@ -27,9 +27,6 @@ use crate::sync::lock;
 /// Number of bytes that are copied at a time.
 const PIECE: u32 = 1 << 20;
 
-/// The attribute that tells whether a converted file can be edited.
-const EDITABLE: &str = "user.hpimount.editable";
-
 /// A change of the attributes of an inode.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Change {
@@ -152,8 +149,7 @@ impl EditedMount {
             if !version.vfs.is_generated(ino) {
                 return true;
             }
-            let editable = version.vfs.xattr(ino, EDITABLE);
-            is_converted(&path) && editable.is_ok_and(|text| text.starts_with(b"yes"))
+            is_converted(&path) && version.vfs.is_editable(ino)
         });
         match editable {
             Some(false) => Err(Errno::PERM),

@@ -6,9 +6,9 @@ use rustix::io::Errno;
 
 use super::inodes::{Body, Handle, Listing};
 use super::look::{Attributes, Shown};
-use super::names::{MESSAGE, join};
+use super::names::{CONTROL, MESSAGE, join};
 use super::plan::{State, Version};
-use super::report::{self, CHANGES};
+use super::report::{CHANGES, INFO};
 use super::{EditedMount, Result, errno_of};
 use crate::mount::{Attr, FileKind};
 use crate::sync::lock;
@@ -64,8 +64,8 @@ impl EditedMount {
         }
         let refused = self.refused_in(&path);
         added.extend(refused.iter().map(|name| format!("{name}{MESSAGE}")));
-        if path == report::CONTROL {
-            added.push(CHANGES.to_owned());
+        if path == CONTROL {
+            added.extend([CHANGES, INFO].map(str::to_owned));
         }
         added.sort();
         added.dedup();

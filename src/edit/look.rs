@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime};
 use rustix::io::Errno;
 
 use super::inodes::{Body, Directory, Inode, Inodes, Own, Place, ROOT};
-use super::names::{MESSAGE, is_converted, is_derived, join};
+use super::names::{CONTROL, MESSAGE, is_converted, is_derived, join};
 use super::plan::Version;
-use super::report::{self, CHANGES};
+use super::report::{CHANGES, INFO};
 use super::{EditedMount, Result, errno, errno_of};
 use crate::mount::{Attr, FileKind, Ino};
 use crate::sync::lock;
@@ -461,8 +461,10 @@ impl EditedMount {
 
     /// Returns a text about the mount at a path, if there is one.
     fn text_at(&self, path: &str) -> Option<String> {
-        if path == format!("{}/{CHANGES}", report::CONTROL) {
-            return Some(self.changes());
+        match path.split_once('/') {
+            Some((CONTROL, CHANGES)) => return Some(self.changes()),
+            Some((CONTROL, INFO)) => return self.info(),
+            _ => {}
         }
         let about = path.strip_suffix(MESSAGE)?;
         let reason = self.refusal(about)?;

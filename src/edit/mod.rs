@@ -269,7 +269,7 @@ impl EditedMount {
         version
     }
 
-    /// Returns the sources without the changes of DIR. Those who call it have the turn.
+    /// Returns the sources without the changes of DIR.
     fn original(&self) -> Result<&Arc<Vfs>> {
         if let Some(original) = self.original.get() {
             return Ok(original);

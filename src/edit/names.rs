@@ -1,16 +1,12 @@
 //! What the names and paths of an edited mount mean.
 
 use super::folder::UNFINISHED;
+pub(super) use crate::mount::CONTROL;
+pub(super) use crate::namespace::companion::CONVERTED;
 use hpimount_containers::changes::is_litter;
-
-/// The tree of converted assets in the root of a source.
-pub(super) const CONVERTED: &str = "converted";
 
 /// Ends the name of the directory with the contents of an archive.
 pub(super) const INSIDE: &str = ".d";
-
-/// The directory that describes the mount.
-const CONTROL: &str = ".hpimount";
 
 /// What a message about a rejected file is called, after the name of the file.
 pub(super) const MESSAGE: &str = ".error.txt";

@@ -269,7 +269,7 @@ fn take_unusual(edits: &mut Edits, new_path: Option<&str>) -> BTreeMap<String, K
 }
 
 /// Returns when a file was modified.
-fn time_of(file: &NewFile) -> Option<SystemTime> {
+pub(super) fn time_of(file: &NewFile) -> Option<SystemTime> {
     let since = Duration::from_secs(u64::try_from(file.modified()?).ok()?);
     SystemTime::UNIX_EPOCH.checked_add(since)
 }
@@ -521,7 +521,7 @@ impl Planner {
 
     /// Returns why the image is older than the last change, if it is, and how long the
     /// last version took.
-    pub(super) fn problem(&self) -> (Option<String>, Duration) {
+    pub(super) fn state(&self) -> (Option<String>, Duration) {
         let progress = lock(&self.progress);
         (progress.problem.clone(), progress.took)
     }

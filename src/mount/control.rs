@@ -22,7 +22,7 @@ use hpimount_containers::io::{self, ReadAt};
 use hpimount_containers::volume::{Content, Entry, FileId, Generate, Name, NodeId, Sink, Volume};
 
 /// Name of the directory in the root of the mount.
-pub(super) const NAME: &str = ".hpimount";
+pub(crate) const NAME: &str = ".hpimount";
 
 /// The file with everything that does not change: sources, formats, warnings.
 const INFO: FileId = FileId(0);

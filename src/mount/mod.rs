@@ -110,6 +110,7 @@ mod tests;
 pub use self::attributes::Attr;
 pub(crate) use self::changes::{Changes, Edits, Outcome, Stage, each_change, with_tools};
 pub(crate) use self::context::Context;
+pub(crate) use self::control::NAME as CONTROL;
 pub(crate) use self::edited::{Converter, ForAsset};
 pub use self::error::{Error, OpenCause, OpenError, Result};
 pub use self::grafts::Extent;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::grafts::Numbered;
 use super::invalidate::StaleEntry;
-use super::subtree::{Node, Subtree};
+use super::subtree::{Node, RenderedFile, Subtree};
 use super::{Error, Ino, Result, Vfs, build, place};
 use crate::namespace::numbers::Origin;
 use crate::namespace::transient::TransientKind;
@@ -65,6 +65,17 @@ impl Vfs {
                 kind,
                 Some(InodeKind::Companion { .. } | InodeKind::ForeignCompanion { .. })
             )
+    }
+
+    /// Returns the path of the asset that a generated file shows, if it shows one.
+    pub(crate) fn shown_asset(&self, ino: Ino) -> Option<String> {
+        let node = self.node(ino).ok()?;
+        let asset = match node.rendered()?.0 {
+            RenderedFile::Report(..) => return None,
+            RenderedFile::OfView(viewed, _) => viewed.asset,
+            RenderedFile::OfAsset(file) => file.asset,
+        };
+        place::path(self, &self.node(asset).ok()?).ok()
     }
 
     /// Returns whether an inode is another name of an asset.

@@ -46,6 +46,14 @@ pub(super) struct Xattrs<'v> {
     node: Node<'v>,
 }
 
+impl Vfs {
+    /// Returns whether something can be edited in a generated file.
+    pub(crate) fn is_editable(&self, ino: Ino) -> bool {
+        let editable = self.xattr(ino, EDITABLE);
+        editable.is_ok_and(|text| text.starts_with(b"yes"))
+    }
+}
+
 impl<'v> Xattrs<'v> {
     /// Returns the attributes of the inode `ino`; an alias has the attributes
     /// of its directory.

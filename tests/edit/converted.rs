@@ -12,6 +12,7 @@ use hpimount_assets::model::png;
 use hpimount_containers::hip::{Game, Platform};
 use hpimount_containers::hpi::chunk::Method;
 use rustix::io::Errno;
+use serde_json::{Value, json};
 use testkit::fuse_test;
 use testkit::mount::eventually;
 
@@ -342,4 +343,53 @@ fn an_edited_picture_is_put_into_the_archive_that_replaces_the_one_before() {
     editing.assert_applied();
     editing.write(&picture, &edited);
     editing.assert_applied();
+}
+
+#[fuse_test]
+fn the_table_of_changes_and_the_facts_tell_what_became_of_each_edit() {
+    let editing = texts();
+    editing.write(TEXT, "Good morning");
+    let farewell = "layers/00-DEFAULT/farewell.text";
+    let size = editing.read(farewell).len();
+    editing.write(farewell, b"\0\0\0\x02Hi\0\0");
+    editing.write("converted/texts/notes.doc", "notes");
+    let mut rows = editing.table();
+    for row in &mut rows {
+        let saved: jiff::Timestamp = row[5].parse().unwrap();
+        assert!(saved.duration_until(jiff::Timestamp::now()).as_secs() < 600);
+        row[5].clear();
+    }
+    let size = size.to_string();
+    assert_eq!(
+        rows,
+        [
+            [TEXT, "edited", ASSET, "12", "", "", ""],
+            [
+                "converted/texts/notes.doc",
+                "unchanged",
+                "",
+                "5",
+                "",
+                "",
+                ""
+            ],
+            [farewell, "replaced", "", "8", &size, "", ""],
+        ]
+    );
+    let info: Value = serde_json::from_slice(&editing.read(".hpimount/info.json")).unwrap();
+    let edit = &info["edit"];
+    assert_eq!(
+        edit["folder"],
+        editing.folder.canonicalize().unwrap().to_str().unwrap()
+    );
+    assert_eq!(
+        edit["entries"],
+        json!({"edited": 1, "replaced": 1, "unchanged": 1})
+    );
+    assert_eq!(edit["problem"], Value::Null);
+    assert!(
+        edit["version"].as_u64() >= Some(3) && edit["planned_ms"].is_u64(),
+        "{edit}"
+    );
+    assert_eq!(info["sources"][0]["name"], "a.HIP");
 }

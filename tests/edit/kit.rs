@@ -185,10 +185,23 @@ impl Editing {
         self.read(&format!(".hpimount/image/{}", self.name))
     }
 
-    /// Returns the rows of the table of changes, without its header.
+    /// Returns the paths, states, sizes and notes of the table of changes.
     pub(crate) fn rows(&self) -> Vec<String> {
+        let row = |row: [String; 7]| {
+            let [path, state, _, bytes, _, _, note] = row;
+            [path, state, bytes, note].join("\t")
+        };
+        self.table().into_iter().map(row).collect()
+    }
+
+    /// Returns the rows of the table of changes, cell by cell.
+    pub(crate) fn table(&self) -> Vec<[String; 7]> {
         let table = String::from_utf8(self.read(".hpimount/changes.tsv")).unwrap();
-        table.lines().skip(1).map(str::to_owned).collect()
+        let rows = table.lines().skip(1).map(|line| {
+            let cells: Vec<String> = line.split('\t').map(str::to_owned).collect();
+            cells.try_into().unwrap()
+        });
+        rows.collect()
     }
 
     /// Checks that the changed source is what hpipack writes, and returns it.
