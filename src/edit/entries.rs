@@ -210,9 +210,11 @@ impl EditedMount {
             is_new: true,
             ..Directory::default()
         });
-        let number = inodes.add(Inode::new(parent, name, body, change));
+        let mut inode = Inode::new(parent, name, body, change);
+        // Others may settle the version as soon as the lock is free.
+        inode.lookups = 1;
+        let number = inodes.add(inode);
         drop(inodes);
-        self.looked(number);
         self.attributes_now(number)
     }
 

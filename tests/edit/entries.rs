@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Read;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
@@ -291,4 +292,23 @@ fn other_spellings_open_the_file_that_is_there() {
         .read_to_string(&mut text)
         .unwrap();
     assert_eq!(text, "other");
+}
+
+#[fuse_test]
+fn directories_are_made_once_while_others_look() {
+    let editing = Editing::of_units();
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                // It may be there or not.
+                let _ = fs::metadata(editing.path("readme.txt"));
+            }
+        });
+        for number in 0..100 {
+            let made = fs::create_dir(editing.path(&format!("directory{number}")));
+            is_done.store(made.is_err() || number == 99, Ordering::Relaxed);
+            made.unwrap();
+        }
+    });
 }
