@@ -8,8 +8,8 @@ use rustix::io::Errno;
 
 use super::folder::REJECTED;
 use super::inodes::{Body, Bytes, Inodes, Note, Own};
-use super::names::{INSIDE, Use, is_converted, join, use_of};
-use super::plan::{New, Untried};
+use super::names::{INSIDE, Use, is_converted, join, may_be_of, use_of};
+use super::plan::{New, Tried, Untried};
 use super::watch::Signal;
 use super::{EditedMount, Result, at, errno};
 use crate::source::open_beneath;
@@ -92,6 +92,11 @@ impl EditedMount {
     }
 
     fn commit_plain(&self, number: u64, path: String, own: Own, unfinished: String) -> Result<()> {
+        if self.has_rivals(&path)
+            && let Ok(tried) = self.planner.try_change(&path, New::File(&own.file))
+        {
+            return self.commit_tried(number, &path, own, unfinished, tried);
+        }
         self.place(&path, unfinished)?;
         self.publish(&[&path], |inodes, change| {
             committed(inodes, number, own, &path, change);
@@ -116,16 +121,43 @@ impl EditedMount {
             }
             Err(Untried::Failed(errno)) => return Err(errno),
         };
-        self.place(&path, unfinished)?;
+        self.commit_tried(number, &path, own, unfinished, tried)?;
         // It is there only if an earlier one was rejected.
         let _ = self.writer.discard(format!("{path}{REJECTED}"));
-        lock(&self.refusals).remove(&path);
-        self.know(&path);
+        Ok(())
+    }
+
+    fn commit_tried(
+        &self,
+        number: u64,
+        path: &str,
+        own: Own,
+        unfinished: String,
+        mut tried: Tried,
+    ) -> Result<()> {
+        // A folder with both could not be applied.
+        let superseded = tried.take_superseded();
+        for other in &superseded {
+            self.move_to_trash(other)?;
+        }
+        self.place(path, unfinished)?;
+        lock(&self.refusals).remove(path);
+        self.know(path);
         let mut inodes = lock(&self.inodes);
         let change = self.planner.show(tried);
-        inodes.changed(change, &path);
-        committed(&mut inodes, number, own, &path, change);
+        inodes.changed(change, path);
+        for other in &superseded {
+            inodes.changed(change, other);
+            remove_names(&mut inodes, other);
+        }
+        committed(&mut inodes, number, own, path, change);
         Ok(())
+    }
+
+    /// Returns whether DIR has converted files that may be of the asset at a path.
+    pub(super) fn has_rivals(&self, path: &str) -> bool {
+        let version = self.current();
+        version.kept.keys().any(|kept| may_be_of(kept, path))
     }
 
     /// Gives an unfinished file its path in DIR.
@@ -267,27 +299,34 @@ impl EditedMount {
     /// Moves a file whose asset another one has changed since to the trash of DIR.
     pub(super) fn throw_away(&self, path: &str) {
         let _turn = lock(&self.turn);
-        log::warn!("{path}: its asset was changed otherwise since: it is in the trash of DIR");
-        let moved = self.keep_before(path).and_then(|()| {
-            let moved = self.writer.throw_away(path.to_owned());
-            moved.map_err(|error| errno(&error))
-        });
-        if let Err(error) = moved {
+        if let Err(error) = self.move_to_trash(path) {
             return log::error!("{path}: {error}");
         }
-        self.publish(&[path], |inodes, _| {
-            let own = inodes.owned();
-            let at_path: Vec<u64> = own
-                .filter(|(number, _, own)| {
-                    own.elsewhere.is_none() && inodes.path(*number).as_deref() == Some(path)
-                })
-                .map(|(number, ..)| number)
-                .collect();
-            at_path
-                .into_iter()
-                .for_each(|number| inodes.remove_name(number));
-        });
+        self.publish(&[path], |inodes, _| remove_names(inodes, path));
     }
+
+    fn move_to_trash(&self, path: &str) -> Result<()> {
+        log::warn!("{path}: its asset was changed otherwise since: it is in the trash of DIR");
+        self.keep_before(path)?;
+        let moved = self.writer.throw_away(path.to_owned());
+        moved.map_err(|error| errno(&error))?;
+        self.know(path);
+        Ok(())
+    }
+}
+
+/// Makes the name of a file of DIR that is not there any more lead elsewhere.
+fn remove_names(inodes: &mut Inodes, path: &str) {
+    let own = inodes.owned();
+    let at_path: Vec<u64> = own
+        .filter(|(number, _, own)| {
+            own.elsewhere.is_none() && inodes.path(*number).as_deref() == Some(path)
+        })
+        .map(|(number, ..)| number)
+        .collect();
+    at_path
+        .into_iter()
+        .for_each(|number| inodes.remove_name(number));
 }
 
 /// Records that a file is at its place in DIR.

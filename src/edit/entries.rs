@@ -412,7 +412,8 @@ impl EditedMount {
         let keeps_place = is_at_its_place
             && is_plain(&path)
             && is_plain(new_path)
-            && self.use_in(parent, name) == Use::File;
+            && self.use_in(parent, name) == Use::File
+            && !self.has_rivals(new_path);
         if keeps_place {
             return self.rename_in_folder(number, to, (parent, name), &path, new_path);
         }

@@ -74,6 +74,14 @@ pub(super) fn is_converted(path: &str) -> bool {
     path.split('/').any(|part| part == CONVERTED)
 }
 
+/// Returns whether a converted file may be of the asset at a path, in the same archive.
+pub(super) fn may_be_of(converted: &str, asset: &str) -> bool {
+    let end = converted.split('/').take_while(|part| *part != CONVERTED);
+    let archive: usize = end.map(|part| part.len() + 1).sum();
+    let inside = asset.strip_prefix(converted.get(..archive).unwrap_or_default());
+    inside.is_some_and(|inside| !inside.contains(&format!("{INSIDE}/")))
+}
+
 /// Returns whether what a path shows may follow from changes of other paths.
 pub(super) fn is_derived(path: &str) -> bool {
     let mut parts = path.split('/');
@@ -87,6 +95,21 @@ pub(super) fn is_derived(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn converted_files_are_of_assets_of_their_archive() {
+        assert!(may_be_of("converted/a/logo.png", "a/logo.pcx"));
+        assert!(may_be_of(
+            "disc/a.hpi.d/converted/logo.png",
+            "disc/a.hpi.d/logo.pcx"
+        ));
+        assert!(!may_be_of(
+            "disc/a.hpi.d/converted/logo.png",
+            "disc/readme.txt"
+        ));
+        assert!(!may_be_of("converted/logo.png", "disc/a.hpi.d/logo.pcx"));
+        assert!(!may_be_of("readme.txt", "readme.txt"));
+    }
 
     #[test]
     fn names_of_programs_that_save_are_known() {

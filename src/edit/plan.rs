@@ -335,6 +335,13 @@ fn panicked() -> OpenError {
     }
 }
 
+impl Tried {
+    /// Returns the files of DIR that it supersedes, which the caller moves to the trash.
+    pub(super) fn take_superseded(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.version.superseded)
+    }
+}
+
 impl Progress {
     /// Returns the version before.
     fn show(&mut self, mut version: Version) -> Arc<Version> {

@@ -1,6 +1,7 @@
 //! Mounts that can be edited (`--edit`).
 
 mod converted;
+mod crash;
 mod entries;
 mod files;
 mod folder;
