@@ -415,12 +415,19 @@ fn a_folder_replaces_a_file_only_if_it_is_opaque() {
 }
 
 #[test]
-fn what_desktops_leave_behind_is_skipped() {
+fn what_desktops_and_file_systems_leave_behind_is_skipped() {
     let work = tempdir().unwrap();
     let original = work.path().join("a.img");
     fs::write(&original, seeds::img()).unwrap();
     let folder = work.path().join("changes");
-    for name in [".DS_Store", "Thumbs.db", "a.ifp~", ".a.ifp.swp"] {
+    for name in [
+        ".DS_Store",
+        "Thumbs.db",
+        "a.ifp~",
+        ".a.ifp.swp",
+        ".fuse_hidden0000000a00000006",
+        ".nfs00000000000a1b2c00000001",
+    ] {
         write(&folder, name, b"x");
     }
     let out = work.path().join("out.img");

@@ -68,7 +68,7 @@ impl Folder {
     }
 }
 
-/// Returns whether desktops and editors leave files of this name behind.
+/// Returns whether desktops, editors and file systems leave files of this name behind.
 pub fn is_litter(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let known = [".ds_store", "thumbs.db", "desktop.ini", ".directory"];
@@ -81,6 +81,18 @@ pub fn is_litter(name: &str) -> bool {
         || lower.ends_with('~')
         || lower.ends_with(".kate-swp")
         || is_vim_swap(&lower)
+        || is_deleted_open(&lower)
+}
+
+/// Returns whether a name in lower case is what file systems of FUSE and NFS call a deleted
+/// file that is still open.
+fn is_deleted_open(name: &str) -> bool {
+    let number = name
+        .strip_prefix(".fuse_hidden")
+        .or_else(|| name.strip_prefix(".nfs"));
+    number.is_some_and(|number| {
+        number.len() >= 16 && number.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
 }
 
 /// Returns whether a name in lower case belongs to a swap file of vim: `.NAME.swp`, and
