@@ -31,6 +31,17 @@ const WATCHED: WatchFlags = WatchFlags::CLOSE_WRITE
     .union(WatchFlags::ONLYDIR)
     .union(WatchFlags::DONT_FOLLOW);
 
+/// The kinds of file systems that others may change without events here: NFS, FUSE, 9P,
+/// SMB and Ceph.
+const REMOTE: [u32; 6] = [
+    0x6969,
+    0x6573_5546,
+    0x0102_1997,
+    0xFF53_4D42,
+    0xFE53_4D42,
+    0x00C3_6400,
+];
+
 /// How often DIR is taken as changed where it cannot be watched.
 const LOOKED_AT: Duration = Duration::from_secs(1);
 
@@ -106,11 +117,8 @@ impl Watch {
 
 /// Sends the changes of a folder until the receiver is gone.
 fn watch(path: &Path, events: &Sender<Signal>) {
-    let error = match Watched::start(path) {
-        Ok(mut watched) => watched.send_all(events).err(),
-        Err(error) => Some(error),
-    };
-    let Some(error) = error else {
+    let watched = check_local(path).and_then(|()| Watched::start(path));
+    let Err(error) = watched.and_then(|mut watched| watched.send_all(events)) else {
         return;
     };
     log::warn!(
@@ -119,6 +127,20 @@ fn watch(path: &Path, events: &Sender<Signal>) {
     );
     while events.send(Signal::Missed).is_ok() {
         thread::sleep(LOOKED_AT);
+    }
+}
+
+/// Checks that all changes of a folder are made by this machine's kernel.
+fn check_local(path: &Path) -> io::Result<()> {
+    let kind = rustix::fs::statfs(path)?.f_type;
+    match REMOTE
+        .iter()
+        .any(|remote| i64::from(*remote) == i64::from(kind))
+    {
+        true => Err(io::Error::other(
+            "its file system does not tell of all changes",
+        )),
+        false => Ok(()),
     }
 }
 

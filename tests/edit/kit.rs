@@ -206,12 +206,17 @@ impl Editing {
 
     /// Checks that the changed source is what hpipack writes, and returns it.
     pub(crate) fn assert_applied(&self) -> Vec<u8> {
+        let (applied, shown) = (self.applied(), self.image());
+        assert!(applied == shown, "the image is not what hpipack writes");
+        shown
+    }
+
+    /// Returns the changed source as hpipack writes it.
+    pub(crate) fn applied(&self) -> Vec<u8> {
         let out = self.mount().fixture.dir().join("applied");
         let ran = hpipack_apply(&["--force"], &self.folder, &self.source, &out);
         assert!(ran.status.success(), "{}", stderr(&ran));
-        let (applied, shown) = (fs::read(out).unwrap(), self.image());
-        assert!(applied == shown, "the image is not what hpipack writes");
-        shown
+        fs::read(out).unwrap()
     }
 
     /// Unmounts and mounts again.
@@ -235,6 +240,16 @@ impl Editing {
             rustix::mount::unmount(mount.path(), flags).is_ok()
         });
         eventually("the daemon ends", || mount.daemon().has_ended());
+    }
+}
+
+/// A mount of another program, detached when it is dropped.
+pub(crate) struct Detached(pub(crate) PathBuf);
+
+impl Drop for Detached {
+    fn drop(&mut self) {
+        // It may not have been mounted.
+        let _ = rustix::mount::unmount(&self.0, rustix::mount::UnmountFlags::DETACH);
     }
 }
 

@@ -1,13 +1,14 @@
 //! Changes of the folder of edits that other programs make are in the mount.
 
 use std::fs;
+use std::process::Command;
 
 use fixtures::hip::{Asset, Hip};
 use hpimount_containers::hip::{Game, Platform};
 use testkit::fuse_test;
-use testkit::mount::eventually;
+use testkit::mount::{eventually, has_programs, run};
 
-use crate::kit::{Editing, units};
+use crate::kit::{Detached, Editing, units};
 
 #[fuse_test]
 fn files_and_directories_of_others_are_shown() {
@@ -105,5 +106,42 @@ fn twenty_thousand_files_of_others_are_shown() {
     eventually("all are shown", || {
         editing.path("many").exists() && editing.names("many").len() == count
     });
+    editing.assert_applied();
+}
+
+#[fuse_test]
+fn changes_behind_a_file_system_without_events_are_shown() {
+    if !has_programs(&["bindfs"]) {
+        return;
+    }
+    let work = tempfile::tempdir().unwrap();
+    let [behind, point] = ["behind", "point"].map(|name| work.path().join(name));
+    fs::create_dir(&behind).unwrap();
+    fs::create_dir(&point).unwrap();
+    let ran = run(Command::new("bindfs").args([&behind, &point]));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let point = Detached(point);
+    let mut editing = Editing::in_folder("units.hpi", &units(), &point.0.join("edits"));
+    editing.write("readme.txt", "here");
+    let behind = behind.join("edits");
+    assert_eq!(fs::read(behind.join("readme.txt")).unwrap(), b"here");
+    fs::write(behind.join("readme.txt"), "there").unwrap();
+    eventually("it is replaced", || editing.read("readme.txt") == b"there");
+    fs::create_dir(behind.join("units")).unwrap();
+    fs::write(behind.join("units/new.fbi"), "new").unwrap();
+    eventually("it is added", || editing.path("units/new.fbi").exists());
+    fs::write(behind.join("units/.wh.ARMTANK.FBI"), "").unwrap();
+    eventually("it is deleted", || {
+        !editing.path("units/ARMTANK.FBI").exists()
+    });
+    // The kernel remembers sizes of files for a second.
+    eventually("the image has all", || editing.image() == editing.applied());
+    fs::remove_dir_all(behind.join("units")).unwrap();
+    fs::remove_file(behind.join("readme.txt")).unwrap();
+    eventually("all is undone", || editing.image() == units());
+    editing.write("maps/new.txt", "saved");
+    fs::rename(editing.path("maps/new.txt"), editing.path("maps/a.txt")).unwrap();
+    editing.remount();
+    assert_eq!(editing.read("maps/a.txt"), b"saved");
     editing.assert_applied();
 }

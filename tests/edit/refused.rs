@@ -3,26 +3,16 @@
 use std::fs;
 
 use rustix::io::Errno;
-use rustix::mount::{MountFlags, UnmountFlags};
+use rustix::mount::MountFlags;
 use testkit::fuse_test;
 use testkit::mount::eventually;
 
-use crate::kit::{Editing, UNIT, save, units};
-
-/// A small file system in memory.
-struct Small(std::path::PathBuf);
-
-impl Drop for Small {
-    fn drop(&mut self) {
-        // It may not have been mounted.
-        let _ = rustix::mount::unmount(&self.0, UnmountFlags::DETACH);
-    }
-}
+use crate::kit::{Detached, Editing, UNIT, save, units};
 
 #[fuse_test]
 fn a_full_folder_is_an_error_of_writing_and_the_image_stays() {
     let work = tempfile::tempdir().unwrap();
-    let small = Small(work.path().canonicalize().unwrap());
+    let small = Detached(work.path().canonicalize().unwrap());
     let flags = MountFlags::empty();
     rustix::mount::mount("tmpfs", &small.0, "tmpfs", flags, Some(c"size=1M,mode=755")).unwrap();
     let editing = Editing::in_folder("units.hpi", &units(), &small.0.join("edits"));
