@@ -12,4 +12,5 @@ mod outside;
 mod programs;
 mod refused;
 mod sources;
+mod suites;
 mod versions;
