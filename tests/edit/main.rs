@@ -13,4 +13,5 @@ mod programs;
 mod refused;
 mod sources;
 mod suites;
+mod user;
 mod versions;
