@@ -160,6 +160,20 @@ impl EditedMount {
         version.kept.keys().any(|kept| may_be_of(kept, path))
     }
 
+    /// Moves converted files of an asset that is about to be deleted to the trash of DIR, and
+    /// returns their paths: a folder that has both cannot be applied.
+    pub(super) fn throw_away_views(&self, path: &str) -> Result<Vec<String>> {
+        if !self.has_rivals(path) {
+            return Ok(Vec::new());
+        }
+        let tried = self.planner.try_change(path, New::Nothing);
+        let views = tried.map_or(Vec::new(), |tried| tried.refused_since(&self.current()));
+        for view in &views {
+            self.move_to_trash(view)?;
+        }
+        Ok(views)
+    }
+
     /// Gives an unfinished file its path in DIR.
     fn place(&self, path: &str, unfinished: String) -> Result<()> {
         self.keep_before(path)?;
@@ -316,7 +330,7 @@ impl EditedMount {
 }
 
 /// Makes the name of a file of DIR that is not there any more lead elsewhere.
-fn remove_names(inodes: &mut Inodes, path: &str) {
+pub(super) fn remove_names(inodes: &mut Inodes, path: &str) {
     let own = inodes.owned();
     let at_path: Vec<u64> = own
         .filter(|(number, _, own)| {

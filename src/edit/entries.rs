@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 
+use super::commit::remove_names;
 use super::files::check_name;
 use super::folder::split;
 use super::inodes::{Body, Directory, Inode, Missing, Note, Own, ROOT};
@@ -156,6 +157,10 @@ impl EditedMount {
         let is_original = !is_edit && self.is_original(path)?;
         self.keep_before(path)?;
         self.throw_away_inside(path)?;
+        let views = match is_original {
+            true => self.throw_away_views(path)?,
+            false => Vec::new(),
+        };
         let removed = self.writer.delete(path.to_owned(), is_original);
         let was_there = removed.map_err(|error| errno(&error))?;
         lock(&self.refusals).remove(path);
@@ -164,7 +169,9 @@ impl EditedMount {
             lock(&self.inodes).miss(path, replaced);
             return Ok(());
         }
-        self.publish(&[path], |inodes, change| {
+        let changed: Vec<&str> = views.iter().map(String::as_str).chain([path]).collect();
+        self.publish(&changed, |inodes, change| {
+            views.iter().for_each(|view| remove_names(inodes, view));
             let why = match is_edit {
                 true => replaced,
                 false => Missing::Since(change),
@@ -413,6 +420,7 @@ impl EditedMount {
             && is_plain(&path)
             && is_plain(new_path)
             && self.use_in(parent, name) == Use::File
+            && !self.has_rivals(&path)
             && !self.has_rivals(new_path);
         if keeps_place {
             return self.rename_in_folder(number, to, (parent, name), &path, new_path);

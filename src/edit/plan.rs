@@ -69,6 +69,8 @@ pub(super) enum New<'a> {
     File(&'a Arc<File>),
     /// A directory.
     Directory,
+    /// Nothing: the file of the original is deleted.
+    Nothing,
 }
 
 /// A state of the mount.
@@ -136,6 +138,7 @@ impl Recipe {
         match new {
             Some(New::File(file)) => edits.put(latest, file).map_err(unreadable)?,
             Some(New::Directory) => edits.put_directory(latest).map_err(unreadable)?,
+            Some(New::Nothing) => edits.delete(latest).map_err(unreadable)?,
             None => {}
         }
         let new_path = matches!(new, Some(New::File(_))).then_some(latest);
@@ -339,6 +342,15 @@ impl Tried {
     /// Returns the files of DIR that it supersedes, which the caller moves to the trash.
     pub(super) fn take_superseded(&mut self) -> Vec<String> {
         std::mem::take(&mut self.version.superseded)
+    }
+
+    /// Returns the converted files that it refuses and `before` does not.
+    pub(super) fn refused_since(&self, before: &Version) -> Vec<String> {
+        let is_refused = |kept: &Kept| matches!(kept.state, State::Refused(_));
+        let refused = self.version.kept.iter().filter(|(path, kept)| {
+            is_refused(kept) && !before.kept.get(*path).is_some_and(is_refused)
+        });
+        refused.map(|(path, _)| path.clone()).collect()
     }
 }
 

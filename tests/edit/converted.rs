@@ -262,6 +262,27 @@ fn of_an_asset_and_its_converted_file_the_last_one_wins() {
 }
 
 #[fuse_test]
+fn an_edit_goes_to_the_trash_with_its_asset() {
+    let editing = texts();
+    for change in [
+        |editing: &Editing| fs::remove_file(editing.path(ASSET)),
+        |editing: &Editing| {
+            let new = "layers/00-DEFAULT/welcome.text";
+            fs::rename(editing.path(ASSET), editing.path(new))
+        },
+    ] {
+        editing.write(TEXT, "Good morning");
+        change(&editing).unwrap();
+        assert!(!editing.edit(TEXT).exists());
+        assert!(!editing.path(ASSET).exists());
+        editing.assert_applied();
+        editing.write(ASSET, b"\0\0\0\x02Hi\0\0");
+        assert_eq!(editing.read(TEXT), b"Hi");
+        editing.assert_applied();
+    }
+}
+
+#[fuse_test]
 fn notes_beside_converted_files_are_in_no_image() {
     let mut editing = picture();
     let image = editing.image();

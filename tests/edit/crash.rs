@@ -7,9 +7,11 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use fixtures::hip::{Asset, Hip};
 use fixtures::hpi::{File as Packed, V1, dir, file};
 use fixtures::png_of;
 use fixtures::ta::pcx::Pcx;
+use hpimount_containers::hip::{Game, Platform, asset_id};
 use hpimount_containers::hpi::chunk::Method;
 use rustix::io::Errno;
 use testkit::applied::hpipack_apply;
@@ -85,7 +87,8 @@ const fn parts(what: &'static str, act: fn(&Path) -> io::Result<()>) -> Step {
     }
 }
 
-const STEPS: [Step; 30] = [
+/// Changes of [`archive`].
+const STEPS: [Step; 33] = [
     whole("save a file", |root| save(&root.join("readme.txt"), "new")),
     whole("add a file", |root| save(&root.join("list.txt"), "list")),
     parts("delete an edited file", |root| {
@@ -162,6 +165,13 @@ const STEPS: [Step; 30] = [
     whole("take the edit back", |root| {
         fs::remove_file(root.join(PICTURE))
     }),
+    whole("edit it once more", |root| {
+        save(&root.join(PICTURE), png_of(4, 3, vec![[0; 4]; 12]))
+    }),
+    parts("delete its asset", |root| fs::remove_file(root.join(ASSET))),
+    whole("leave a file of an editor", |root| {
+        save(&root.join(".goutputstream-ABCDEF"), "half")
+    }),
     parts("delete a file with a long history", |root| {
         fs::remove_file(root.join("readme.txt"))
     }),
@@ -169,6 +179,64 @@ const STEPS: [Step; 30] = [
         save(&root.join("last.txt"), "last")
     }),
 ];
+
+/// Returns a HIP archive with texts.
+fn texts() -> Vec<u8> {
+    let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
+    hip.layer(0)
+        .add(Asset::new(b"TEXT", "greeting", b"\0\0\0\x05Hello\0\0\0"))
+        .add(Asset::new(b"TEXT", "farewell", b"\0\0\0\x03Bye\0"));
+    hip.build()
+}
+
+const GREETING: &str = "layers/00-DEFAULT/greeting.text";
+const TEXT: &str = "converted/texts/greeting.txt";
+
+/// Returns a name of the asset in `ids`.
+fn id(name: &str) -> String {
+    format!("ids/{:08X}", asset_id(name.as_bytes()))
+}
+
+/// Changes of [`texts`].
+const HIP_STEPS: [Step; 9] = [
+    whole("save an asset", |root| {
+        save(&root.join(GREETING), b"\0\0\0\x02Hi\0\0")
+    }),
+    parts("save its text", |root| save(&root.join(TEXT), "Hey")),
+    parts("save it by its id", |root| {
+        save(&root.join(id("greeting")), b"\0\0\0\x02Ho\0\0")
+    }),
+    whole("write a file beside the ids", |root| {
+        save(&root.join("ids/.goutputstream-ABCDEF"), b"\0\0\0\x02Ha\0\0")
+    }),
+    whole("rename it onto an id", |root| {
+        let ids = root.join("ids");
+        fs::rename(ids.join(".goutputstream-ABCDEF"), root.join(id("greeting")))
+    }),
+    whole("delete an asset by its id", |root| {
+        fs::remove_file(root.join(id("farewell")))
+    }),
+    whole("add an asset", |root| {
+        save(
+            &root.join("layers/00-DEFAULT/new.text"),
+            b"\0\0\0\x02No\0\0",
+        )
+    }),
+    parts("rename an asset", |root| {
+        let layer = root.join("layers/00-DEFAULT");
+        fs::rename(layer.join("greeting.text"), layer.join("welcome.text"))
+    }),
+    whole("save the text of another", |root| {
+        save(&root.join("converted/texts/new.txt"), "Yes")
+    }),
+];
+
+/// An archive and changes of it.
+struct Scenario {
+    name: &'static str,
+    archive: Vec<u8>,
+    steps: &'static [Step],
+}
 
 /// The files of an archive, by their paths.
 type Files = BTreeMap<String, Vec<u8>>;
@@ -242,13 +310,13 @@ struct Ended {
 }
 
 /// Makes all steps in a mount, unless it is killed at the `count`th `call`, and unmounts it.
-fn use_until_killed(editing: &Editing, call: &str, count: usize) -> Ended {
+fn use_until_killed(editing: &Editing, steps: &[Step], call: &str, count: usize) -> Ended {
     let mut tracer = kill_at(editing, call, count);
     let done = {
         // It leads to the mount also after it was detached.
         let root = File::open(editing.mount().path()).unwrap();
         let root = PathBuf::from(format!("/proc/self/fd/{}", root.as_raw_fd()));
-        let failed = STEPS.iter().position(|step| {
+        let failed = steps.iter().position(|step| {
             let result = (step.act)(&root);
             if let Err(error) = &result {
                 let is_gone = [Errno::NOTCONN, Errno::CONNABORTED, Errno::IO];
@@ -261,7 +329,7 @@ fn use_until_killed(editing: &Editing, call: &str, count: usize) -> Ended {
             }
             result.is_err()
         });
-        failed.unwrap_or(STEPS.len())
+        failed.unwrap_or(steps.len())
     };
     let mount = editing.mount();
     eventually("the mount ends", || {
@@ -277,45 +345,81 @@ fn use_until_killed(editing: &Editing, call: &str, count: usize) -> Ended {
     }
 }
 
-/// Returns what is shown before the first step and after each.
-fn states() -> Vec<State> {
-    let editing = Editing::new("a.hpi", &archive());
-    let mut states = vec![State::of(&editing)];
-    for step in STEPS {
-        (step.act)(editing.mount().path()).unwrap();
-        states.push(State::of(&editing));
+impl Scenario {
+    fn mount(&self) -> Editing {
+        Editing::new(self.name, &self.archive)
     }
-    states
+
+    /// Returns what is shown before the first step and after each.
+    fn states(&self) -> Vec<State> {
+        let editing = self.mount();
+        let mut states = vec![State::of(&editing)];
+        for step in self.steps {
+            (step.act)(editing.mount().path()).unwrap();
+            editing.assert_applied();
+            states.push(State::of(&editing));
+        }
+        states
+    }
+
+    /// Kills mounts at each system call.
+    fn try_all(&self) {
+        let states = self.states();
+        let (mut killed, mut wrong) = (0, Vec::new());
+        for call in CALLS {
+            for count in (1..).step_by(trial::step(9)) {
+                let mut editing = self.mount();
+                let ended = use_until_killed(&editing, self.steps, call, count);
+                let Ended { done, is_killed } = ended;
+                if !is_killed {
+                    assert_eq!(done, self.steps.len());
+                    break;
+                }
+                killed += 1;
+                let step = self.steps.get(done);
+                if let Err(error) = check(&mut editing, &states[done..], &states[0], step) {
+                    let what = step.map_or("end", |step| step.what);
+                    wrong.push(format!("{call} {count}, {what}: {error}"));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "of {killed}: {wrong:#?}");
+        trial::record("killed at a system call", killed, "state before or after");
+    }
 }
 
 #[fuse_test]
 fn a_mount_killed_at_any_system_call_leaves_the_state_before_or_after_a_step() {
-    if !has_programs(&["strace"]) {
-        return;
+    let scenario = Scenario {
+        name: "a.hpi",
+        archive: archive(),
+        steps: &STEPS,
+    };
+    if has_programs(&["strace"]) {
+        scenario.try_all();
     }
-    let states = states();
-    let (mut killed, mut wrong) = (0, Vec::new());
-    for call in CALLS {
-        for count in (1..).step_by(trial::step(9)) {
-            let mut editing = Editing::new("a.hpi", &archive());
-            let Ended { done, is_killed } = use_until_killed(&editing, call, count);
-            if !is_killed {
-                assert_eq!(done, STEPS.len());
-                break;
-            }
-            killed += 1;
-            if let Err(error) = check(&mut editing, &states, done) {
-                let step = STEPS.get(done).map_or("end", |step| step.what);
-                wrong.push(format!("{call} {count}, {step}: {error}"));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "of {killed}: {wrong:#?}");
-    trial::record("killed at a system call", killed, "state before or after");
 }
 
-/// Checks what a mount that was killed after `done` steps has left.
-fn check(editing: &mut Editing, states: &[State], done: usize) -> Result<(), String> {
+#[fuse_test]
+fn assets_with_several_names_survive_kills() {
+    let scenario = Scenario {
+        name: "a.HIP",
+        archive: texts(),
+        steps: &HIP_STEPS,
+    };
+    if has_programs(&["strace"]) {
+        scenario.try_all();
+    }
+}
+
+/// Checks what a mount that was killed in a step has left: the first two of `states`, or
+/// what is between them if the step has parts.
+fn check(
+    editing: &mut Editing,
+    states: &[State],
+    original: &State,
+    step: Option<&Step>,
+) -> Result<(), String> {
     let out = editing.mount().fixture.dir().join("killed");
     let ran = hpipack_apply(&[], &editing.folder, &editing.source, &out);
     if !ran.status.success() {
@@ -327,11 +431,11 @@ fn check(editing: &mut Editing, states: &[State], done: usize) -> Result<(), Str
     if now.image != fs::read(out).unwrap() {
         return Err(format!("{left:?} is shown otherwise"));
     }
-    let before = &states[done];
-    let after = states.get(done + 1).unwrap_or(before);
-    let has_parts = STEPS.get(done).is_some_and(|step| step.has_parts);
+    let before = &states[0];
+    let after = states.get(1).unwrap_or(before);
+    let has_parts = step.is_some_and(|step| step.has_parts);
     let is_allowed = [before, after].iter().any(|state| state.image == now.image)
-        || has_parts && now.is_among(&[before, after, &states[0]]);
+        || has_parts && now.is_among(&[before, after, original]);
     if !is_allowed {
         return Err(format!("{left:?} has {:?}", now.files.keys()));
     }

@@ -79,6 +79,17 @@ impl Edits {
         Ok(())
     }
 
+    /// Deletes the file of the original at `path`.
+    ///
+    /// # Errors
+    /// Returns an error if something in the way of its directory is no directory.
+    pub(crate) fn delete(&mut self, path: &str) -> io::Result<()> {
+        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let folder = self.directory(directory)?;
+        folder.entries.insert(name.to_owned(), Change::Deleted);
+        Ok(())
+    }
+
     /// Puts a directory at `path`.
     ///
     /// # Errors
