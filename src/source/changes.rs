@@ -279,10 +279,14 @@ impl Scan {
                 let kind = FileType::from_raw_mode(stat.st_mode);
                 let is_device = kind == FileType::CharacterDevice && stat.st_rdev == 0;
                 let entry = match is_device {
-                    true => Entry::Other(Change::Deleted),
-                    false => self.entry(&path.join(name), kind, &shown, depth)?,
+                    true => Ok(Entry::Other(Change::Deleted)),
+                    false => self.entry(&path.join(name), kind, &shown, depth),
                 };
-                (text, entry)
+                match entry {
+                    // It goes while it is read.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                    entry => (text, entry?),
+                }
             }
         }))
     }

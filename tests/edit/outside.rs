@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use fixtures::hip::{Asset, Hip};
 use hpimount_containers::hip::{Game, Platform};
@@ -105,6 +106,26 @@ fn twenty_thousand_files_of_others_are_shown() {
     }
     eventually("all are shown", || {
         editing.path("many").exists() && editing.names("many").len() == count
+    });
+    editing.assert_applied();
+}
+
+#[fuse_test]
+fn files_that_come_and_go_disturb_no_change() {
+    let editing = Editing::of_units();
+    let temporary = editing.edit("temporary~");
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                fs::write(&temporary, "").unwrap();
+                fs::remove_file(&temporary).unwrap();
+            }
+        });
+        let made = (0..60)
+            .try_for_each(|number| fs::create_dir(editing.path(&format!("directory{number}"))));
+        is_done.store(true, Ordering::Relaxed);
+        made.unwrap();
     });
     editing.assert_applied();
 }
