@@ -127,6 +127,7 @@ impl EditedMount {
         Ok(())
     }
 
+    /// Gives a file its place whose version has been made.
     fn commit_tried(
         &self,
         number: u64,
@@ -143,6 +144,7 @@ impl EditedMount {
         self.place(path, unfinished)?;
         lock(&self.refusals).remove(path);
         self.know(path);
+        superseded.iter().for_each(|other| self.know(other));
         let mut inodes = lock(&self.inodes);
         let change = self.planner.show(tried);
         inodes.changed(change, path);
@@ -319,13 +321,12 @@ impl EditedMount {
         self.publish(&[path], |inodes, _| remove_names(inodes, path));
     }
 
+    /// Moves such a file; callers record it.
     fn move_to_trash(&self, path: &str) -> Result<()> {
         log::warn!("{path}: its asset was changed otherwise since: it is in the trash of DIR");
         self.keep_before(path)?;
         let moved = self.writer.throw_away(path.to_owned());
-        moved.map_err(|error| errno(&error))?;
-        self.know(path);
-        Ok(())
+        moved.map_err(|error| errno(&error))
     }
 }
 

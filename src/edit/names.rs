@@ -78,7 +78,8 @@ pub(super) fn is_converted(path: &str) -> bool {
 pub(super) fn may_be_of(converted: &str, asset: &str) -> bool {
     let end = converted.split('/').take_while(|part| *part != CONVERTED);
     let archive: usize = end.map(|part| part.len() + 1).sum();
-    let inside = asset.strip_prefix(converted.get(..archive).unwrap_or_default());
+    let archive = converted.get(..archive);
+    let inside = archive.and_then(|archive| asset.strip_prefix(archive));
     inside.is_some_and(|inside| !inside.contains(&format!("{INSIDE}/")))
 }
 
