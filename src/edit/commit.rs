@@ -93,7 +93,8 @@ impl EditedMount {
 
     fn commit_plain(&self, number: u64, path: String, own: Own, unfinished: String) -> Result<()> {
         if self.has_rivals(&path)
-            && let Ok(tried) = self.planner.try_change(&path, New::File(&own.file))
+            && let Bytes::Open(file) = &own.bytes
+            && let Ok(tried) = self.planner.try_change(&path, New::File(file))
         {
             return self.commit_tried(number, &path, own, unfinished, tried);
         }

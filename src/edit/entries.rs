@@ -381,6 +381,7 @@ impl EditedMount {
         self.keep_below(&path)?;
         let renamed = self.writer.rename(path.clone(), new_path.to_owned(), false);
         renamed.map_err(|error| errno(&error))?;
+        self.know_inside(&path, new_path);
         self.publish(&[&path, new_path], |inodes, change| {
             inodes.rename(number, parent, name);
             inodes.miss(&path, Missing::Since(change));

@@ -244,6 +244,16 @@ impl EditedMount {
         }
     }
 
+    /// Remembers the same about everything in a directory that the mount has renamed.
+    pub(super) fn know_inside(&self, from: &str, to: &str) {
+        let mut inside = BTreeMap::new();
+        self.scan(to, &mut inside);
+        for path in inside.keys() {
+            self.know(path);
+            self.know(&path.replacen(to, from, 1));
+        }
+    }
+
     /// Returns the paths of DIR that have changed since it was scanned the last time; all
     /// of it the first time.
     fn missed(&self) -> BTreeSet<String> {

@@ -1,8 +1,10 @@
 //! Changes of the folder of edits that other programs make are in the mount.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use fixtures::hip::{Asset, Hip};
 use hpimount_containers::hip::{Game, Platform};
@@ -128,6 +130,23 @@ fn files_that_come_and_go_disturb_no_change() {
         made.unwrap();
     });
     editing.assert_applied();
+}
+
+#[fuse_test]
+fn changes_of_the_mount_are_not_taken_for_those_of_others() {
+    let editing = Editing::of_units();
+    fs::create_dir_all(editing.path("docs/deep")).unwrap();
+    editing.write("docs/deep/a.txt", "a");
+    fs::rename(editing.path("docs"), editing.path("papers")).unwrap();
+    fs::remove_file(editing.path("maps/big.bin")).unwrap();
+    let number = || {
+        let image = editing.path(".hpimount/image/units.hpi");
+        fs::metadata(image).unwrap().ino()
+    };
+    let before = number();
+    // Longer than changes of others are waited for.
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(number(), before, "the image was made anew");
 }
 
 #[fuse_test]
