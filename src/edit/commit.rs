@@ -7,9 +7,11 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::folder::REJECTED;
-use super::inodes::{Body, Bytes, Inodes, Note, Own};
+use super::inode::{Body, Bytes, Note, Own};
+use super::inodes::Inodes;
 use super::names::{INSIDE, Use, is_converted, join, may_be_of, use_of};
-use super::plan::{New, Tried, Untried};
+use super::plan::{Tried, Untried};
+use super::version::New;
 use super::watch::Signal;
 use super::{EditedMount, Result, at, errno};
 use crate::source::open_beneath;

@@ -15,12 +15,12 @@ use rustix::fs::{FallocateFlags, OFlags, StatVfs};
 use rustix::io::Errno;
 
 use super::folder::MAX_NAME;
-use super::inodes::{Body, Bytes, Handle, Inode, Own};
+use super::inode::{Body, Bytes, Handle, Inode, Own};
 use super::look::{Attributes, of_own};
 use super::names::{is_converted, is_derived, join};
 use super::watch::Signal;
 use super::{EditedMount, Result, errno};
-use crate::mount::FileKind;
+use crate::mount::{self, FileKind};
 use crate::source::{FileStat, WHITEOUT, open_beneath};
 use crate::sync::lock;
 
@@ -336,7 +336,7 @@ impl EditedMount {
                     let read = old.read_at(&mut piece, offset);
                     let length = read.map_err(|error| errno(&error))?;
                     piece.truncate(length);
-                    Ok(piece)
+                    Ok(mount::Bytes::Owned(piece))
                 }),
                 None => self.copy_shown(number, &file),
             };
@@ -500,7 +500,7 @@ impl EditedMount {
 }
 
 /// Copies to a file what `read` returns for each offset, until it returns nothing.
-fn copy(file: &File, read: impl Fn(u64) -> Result<Vec<u8>>) -> Result<()> {
+fn copy(file: &File, read: impl Fn(u64) -> Result<mount::Bytes>) -> Result<()> {
     let mut offset = 0;
     loop {
         let piece = read(offset)?;

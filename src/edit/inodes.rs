@@ -6,183 +6,24 @@
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
-use std::io;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, RwLock, Weak};
-use std::time::{Instant, SystemTime};
+use std::sync::Arc;
+use std::time::Instant;
 
 use super::changed::Changes;
+use super::inode::{Body, Directory, Found, Handle, Inode, Own};
 use super::names::join;
-use super::plan::{Kept, State, Version};
-use crate::mount::{FileKind, Ino};
-use crate::source::{FileIdentity, FileStat};
+use super::version::{Kept, State, Version};
+use crate::memory::budget::Charge;
+use crate::mount::FileKind;
 
 /// The root directory.
 pub(super) const ROOT: u64 = 1;
 
-/// An inode.
-pub(super) struct Inode {
-    /// Its directory.
-    pub(super) parent: u64,
-    /// Its name, as it is listed; for another spelling of a directory, that spelling.
-    pub(super) name: String,
-    /// Number of lookups that the kernel has not forgotten.
-    pub(super) lookups: u64,
-    /// Number of open files.
-    pub(super) handles: u32,
-    /// Number of those that can be written.
-    pub(super) writers: u32,
-    pub(super) body: Body,
-    /// The number of the last change that is in it.
-    pub(super) since: u64,
-    /// Whether its name leads elsewhere or nowhere.
-    pub(super) is_gone: bool,
-    /// A modification time that a program has set.
-    pub(super) modified: Option<SystemTime>,
-    /// What those who have it open read, once its name leads elsewhere.
-    pub(super) pinned: Option<Arc<Found>>,
-}
+/// Memory of an inode with its entry, about, in bytes.
+const MEMORY: usize = 400;
 
-/// What an inode is.
-#[derive(Clone)]
-pub(super) enum Body {
-    Directory(Directory),
-    /// A file or a link of the versions.
-    Shown(FileKind),
-    /// A file with its bytes in DIR.
-    Own(Own),
-    /// A text about the mount.
-    Text(Arc<Vec<u8>>),
-}
-
-/// A directory.
-#[derive(Clone, Default)]
-pub(super) struct Directory {
-    /// Its number in a version.
-    pub(super) found: Option<(Weak<Version>, Ino)>,
-    /// The first version that has it under this name.
-    pub(super) needs: u64,
-    /// Whether only the mount has added entries to it: no version has it yet.
-    pub(super) is_new: bool,
-    /// Whether a program has removed files from it: then it stays, though the source may
-    /// have no directories without files.
-    pub(super) is_emptied: bool,
-    /// The directory itself, if this is another spelling of it.
-    pub(super) spelled: Option<u64>,
-}
-
-/// A file with its bytes in DIR.
-#[derive(Clone)]
-pub(super) struct Own {
-    pub(super) bytes: Bytes,
-    /// Held while the file is written, and while it is given its place.
-    pub(super) gate: Arc<RwLock<()>>,
-    /// The path in DIR of a file that is not at its own.
-    pub(super) elsewhere: Option<String>,
-    /// Whether it was changed since it was closed.
-    pub(super) is_dirty: bool,
-    /// Whether DIR or the source has another file at its path.
-    pub(super) is_over: bool,
-    /// Why it is in no image.
-    pub(super) note: Option<Note>,
-}
-
-/// The bytes of a file in DIR.
-#[derive(Clone)]
-pub(super) enum Bytes {
-    /// An open file.
-    Open(Arc<File>),
-    /// A file at its place in DIR that nobody has open, so that many of them take no
-    /// descriptors.
-    Closed {
-        identity: FileIdentity,
-        size: u64,
-        modified: SystemTime,
-    },
-}
-
-/// Why a file of DIR is in no image.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Note {
-    /// Its name is one that programs use for a moment.
-    Scratch,
-    /// It is being written.
-    Empty,
-    /// It was refused, for this reason.
-    Refused(String),
-}
-
-/// A file in a version, which remembers it for as long as this lives.
-pub(super) struct Found {
-    pub(super) version: Arc<Version>,
-    pub(super) place: Place,
-}
-
-/// Where a version has the bytes of a file.
-pub(super) enum Place {
-    /// In the tree with the changes.
-    Tree(Ino),
-    /// In DIR, at this path.
-    Kept(String),
-}
-
-impl Drop for Found {
-    fn drop(&mut self) {
-        if let Place::Tree(ino) = self.place {
-            self.version.vfs.forget(ino, 1);
-        }
-    }
-}
-
-/// Something that is open.
-#[derive(Clone)]
-pub(super) enum Handle {
-    /// A file, with its contents in a version unless its bytes are in DIR.
-    File {
-        inode: u64,
-        found: Option<Arc<Found>>,
-        is_writable: bool,
-    },
-    /// A directory, with the version that is listed.
-    Directory(Arc<Listing>),
-}
-
-/// A directory that is being listed.
-pub(super) struct Listing {
-    pub(super) version: Arc<Version>,
-    /// Its number there; `None` if it is only in DIR.
-    pub(super) directory: Option<Ino>,
-    /// Names of files that are not in the version.
-    pub(super) added: Vec<String>,
-    /// Names of the version that are deleted, as [folded](Inodes::folded).
-    pub(super) missing: Vec<String>,
-}
-
-impl Listing {
-    /// Creates the listing of a directory in a version. It reads no files: the version need
-    /// not keep any for it.
-    pub(super) fn new(
-        version: &Arc<Version>,
-        directory: Option<Ino>,
-        added: Vec<String>,
-        missing: Vec<String>,
-    ) -> Self {
-        version.listings.fetch_add(1, Relaxed);
-        Self {
-            version: version.clone(),
-            directory,
-            added,
-            missing,
-        }
-    }
-}
-
-impl Drop for Listing {
-    fn drop(&mut self) {
-        self.version.listings.fetch_sub(1, Relaxed);
-    }
-}
+/// Number of inodes that are accounted for at a time.
+const ACCOUNTED: usize = 256;
 
 /// The inodes.
 pub(super) struct Inodes {
@@ -202,6 +43,8 @@ pub(super) struct Inodes {
     /// Whether upper and lower case are the same in names. Changes and missing paths are
     /// in lower case then.
     folds: bool,
+    /// The memory of the inodes.
+    memory: Charge,
 }
 
 /// A name of an entry. All spellings of a name are next to one another, the one in upper
@@ -234,81 +77,9 @@ pub(super) enum Missing {
     Until(Instant),
 }
 
-impl Bytes {
-    /// Returns the size and the modification time.
-    pub(super) fn attributes(&self) -> io::Result<(u64, SystemTime)> {
-        match self {
-            Self::Open(file) => {
-                let data = file.metadata()?;
-                Ok((data.len(), data.modified()?))
-            }
-            Self::Closed { size, modified, .. } => Ok((*size, *modified)),
-        }
-    }
-}
-
-impl Own {
-    /// Closes its file, unless it has no place in DIR or was not committed.
-    fn close(&mut self) {
-        let is_placed = self.elsewhere.is_none() && !self.is_dirty && self.note.is_none();
-        if let Bytes::Open(file) = &self.bytes
-            && is_placed
-            && let Ok(stat) = FileStat::of(file)
-            && let Ok((size, modified)) = self.bytes.attributes()
-        {
-            self.bytes = Bytes::Closed {
-                identity: stat.identity,
-                size,
-                modified,
-            };
-        }
-    }
-
-    /// Returns whether its file may be changed, since it has no place in DIR.
-    pub(super) fn is_unfinished(&self) -> bool {
-        self.elsewhere.is_some() && !matches!(self.note, Some(Note::Refused(_)))
-    }
-}
-
-impl Inode {
-    pub(super) fn new(parent: u64, name: &str, body: Body, since: u64) -> Self {
-        Self {
-            parent,
-            name: name.to_owned(),
-            lookups: 0,
-            handles: 0,
-            writers: 0,
-            body,
-            since,
-            is_gone: false,
-            modified: None,
-            pinned: None,
-        }
-    }
-
-    /// Returns its bytes in DIR.
-    pub(super) fn own(&self) -> Option<&Own> {
-        match &self.body {
-            Body::Own(own) => Some(own),
-            _ => None,
-        }
-    }
-
-    /// Returns whether it must be kept when the kernel has forgotten it.
-    fn is_needed(&self) -> bool {
-        self.handles > 0
-            || !self.is_gone
-                && match &self.body {
-                    Body::Own(_) => true,
-                    Body::Directory(directory) => directory.is_new,
-                    Body::Shown(_) | Body::Text(_) => false,
-                }
-    }
-}
-
 impl Inodes {
     /// Creates the root. `folds` is whether upper and lower case are the same in names.
-    pub(super) fn new(folds: bool) -> Self {
+    pub(super) fn new(folds: bool, memory: Charge) -> Self {
         let mut root = Inode::new(ROOT, "", Body::Directory(Directory::default()), 0);
         root.lookups = 1;
         Self {
@@ -320,6 +91,7 @@ impl Inodes {
             missing: BTreeMap::new(),
             settled: 0,
             folds,
+            memory,
         }
     }
 
@@ -382,7 +154,16 @@ impl Inodes {
         let entries = self.entries.entry(inode.parent).or_default();
         entries.insert(Spelling(inode.name.clone()), self.last);
         self.by_number.insert(self.last, inode);
+        self.account();
         self.last
+    }
+
+    /// Accounts for the memory of the inodes. What does not fit is not refused: the kernel
+    /// has them, and everything else is evicted for them.
+    fn account(&mut self) {
+        if self.by_number.len().is_multiple_of(ACCOUNTED) {
+            let _ = self.memory.grow_to(self.by_number.len() * MEMORY);
+        }
     }
 
     /// Makes the name of an inode lead nowhere.
@@ -450,6 +231,7 @@ impl Inodes {
         }
         let (parent, name, is_gone) = (inode.parent, inode.name.clone(), inode.is_gone);
         self.by_number.remove(&number);
+        self.account();
         if !is_gone {
             self.remove_entry(parent, name, number);
         }

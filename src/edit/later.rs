@@ -10,7 +10,8 @@ use rustix::fs::{Dir, FileType, OFlags};
 
 use super::EditedMount;
 use super::folder::{UNFINISHED, split};
-use super::inodes::{Body, Inodes, Note};
+use super::inode::{Body, Note};
+use super::inodes::Inodes;
 use super::names::{Use, join};
 use super::watch::{Signal, Watch, changed_name};
 use crate::source::{FileStat, OPAQUE, WHITEOUT, open_beneath};

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::inodes::{Body, Handle, Listing};
+use super::inode::{Body, Handle, Listing};
 use super::look::{Attributes, Shown};
 use super::names::{CONTROL, MESSAGE, join};
-use super::plan::{State, Version};
 use super::report::{CHANGES, INFO};
+use super::version::{State, Version};
 use super::{EditedMount, Result, errno_of};
 use crate::mount::{Attr, FileKind};
 use crate::sync::lock;

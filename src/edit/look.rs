@@ -5,10 +5,11 @@ use std::time::{Duration, SystemTime};
 
 use rustix::io::Errno;
 
-use super::inodes::{Body, Directory, Inode, Inodes, Own, Place, ROOT};
+use super::inode::{Body, Directory, Inode, Own, Place};
+use super::inodes::{Inodes, ROOT};
 use super::names::{CONTROL, MESSAGE, is_converted, is_derived, join};
-use super::plan::Version;
 use super::report::{CHANGES, INFO};
+use super::version::Version;
 use super::{EditedMount, Result, errno, errno_of};
 use crate::mount::{Attr, FileKind, Ino};
 use crate::sync::lock;

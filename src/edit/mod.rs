@@ -28,6 +28,7 @@ mod commit;
 mod entries;
 mod files;
 mod folder;
+mod inode;
 mod inodes;
 mod later;
 mod list;
@@ -36,6 +37,7 @@ mod names;
 mod plan;
 mod read;
 mod report;
+mod version;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -53,7 +55,8 @@ use self::folder::{EditFolder, Writer};
 use self::inodes::Inodes;
 use self::later::Marks;
 use self::names::INSIDE;
-use self::plan::{Planner, Recipe, Version};
+use self::plan::Planner;
+use self::version::{Recipe, Version};
 use self::watch::{Signal, Watch};
 use crate::content::MadeAssets;
 use crate::memory::budget::Budget;
@@ -207,12 +210,13 @@ impl EditedMount {
             pool: Arc::default(),
             kept: Mutex::default(),
         };
+        let budget = recipe.budget.clone();
         let folds = !recipe.options.case_sensitive;
         let planner = Arc::new(Planner::new(recipe)?);
         let mount = Arc::new(Self {
             planner: planner.clone(),
             writer,
-            inodes: Mutex::new(Inodes::new(folds)),
+            inodes: Mutex::new(Inodes::new(folds, budget.empty_charge("inodes"))),
             turn: Mutex::new(()),
             folder: handle,
             path,

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::inodes::{Body, Bytes, Found, Handle, Own, Place, ROOT};
+use super::inode::{self, Body, Found, Handle, Own, Place};
+use super::inodes::ROOT;
 use super::look::Shown;
 use super::names::is_derived;
-use super::plan::Version;
+use super::version::Version;
 use super::{EditedMount, Result, errno, errno_of};
-use crate::mount::Ino;
+use crate::mount::{Bytes, Ino};
 use crate::sync::lock;
 use hpimount_containers::io::ReadAt;
 
@@ -73,7 +74,7 @@ impl EditedMount {
     ///
     /// # Errors
     /// Returns the errors of reading the sources or DIR.
-    pub fn read(&self, number: u64, handle: u64, offset: u64, size: u32) -> Result<Vec<u8>> {
+    pub fn read(&self, number: u64, handle: u64, offset: u64, size: u32) -> Result<Bytes> {
         let (body, found) = {
             let inodes = lock(&self.inodes);
             let found = match inodes.handle(handle) {
@@ -85,14 +86,13 @@ impl EditedMount {
         };
         match body {
             Body::Own(Own {
-                bytes: Bytes::Open(file),
+                bytes: inode::Bytes::Open(file),
                 ..
-            }) => read_file(&file, offset, size),
+            }) => read_file(&file, offset, size).map(Bytes::Owned),
             Body::Own(_) => Err(Errno::STALE),
             Body::Text(text) => {
-                let start = (offset as usize).min(text.len());
-                let end = text.len().min(start + size as usize);
-                Ok(text[start..end].to_vec())
+                let range = offset..offset.saturating_add(size.into());
+                Ok(Bytes::part_of(text, range))
             }
             Body::Directory(_) => Err(Errno::ISDIR),
             Body::Shown(_) => Self::read_found(&*found.ok_or(Errno::STALE)?, offset, size),
@@ -100,11 +100,11 @@ impl EditedMount {
     }
 
     /// Reads bytes of a file of a version.
-    pub(super) fn read_found(found: &Found, offset: u64, size: u32) -> Result<Vec<u8>> {
+    pub(super) fn read_found(found: &Found, offset: u64, size: u32) -> Result<Bytes> {
         match &found.place {
             Place::Tree(ino) => {
                 let read = found.version.vfs.read(*ino, offset, size);
-                Ok(read.map_err(errno_of)?.to_vec())
+                read.map_err(errno_of)
             }
             Place::Kept(path) => {
                 let kept = found.version.kept.get(path).ok_or(Errno::STALE)?;
@@ -112,7 +112,7 @@ impl EditedMount {
                 let mut bytes = vec![0; left.min(size.into()) as usize];
                 let read = kept.file.read_exact_at(&mut bytes, offset);
                 read.map_err(|error| errno(&error))?;
-                Ok(bytes)
+                Ok(Bytes::Owned(bytes))
             }
         }
     }

@@ -9,9 +9,9 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::folder::split;
-use super::inodes::Note;
+use super::inode::Note;
 use super::names::{CONTROL, is_converted, join};
-use super::plan::{State, Version, time_of};
+use super::version::{State, Version, time_of};
 use super::{EditedMount, at};
 use crate::mount::{FileKind, Ino};
 use crate::printable::printable;
