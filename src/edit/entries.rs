@@ -118,6 +118,7 @@ impl EditedMount {
         let mut inodes = lock(&self.inodes);
         let parent = inodes.get(number).map(|inode| inode.parent);
         inodes.remove_name(number);
+        parent.into_iter().for_each(|parent| inodes.touch(parent));
         let parent = parent.map(|parent| inodes.exact(parent));
         if let Some(inode) = parent.and_then(|parent| inodes.get_mut(parent))
             && let Body::Directory(directory) = &mut inode.body
@@ -223,6 +224,8 @@ impl EditedMount {
         // Others may settle the version as soon as the lock is free.
         inode.lookups = 1;
         let number = inodes.add(inode);
+        inodes.touch(number);
+        inodes.touch(parent);
         drop(inodes);
         self.attributes_now(number)
     }
@@ -258,7 +261,9 @@ impl EditedMount {
         self.publish(&[&path], |inodes, change| {
             inodes.miss(&path, Missing::Since(change));
             let exact = inodes.exact(number);
+            let parent = inodes.get(exact).map(|inode| inode.parent);
             inodes.remove_name(exact);
+            parent.into_iter().for_each(|parent| inodes.touch(parent));
         });
         Ok(())
     }

@@ -189,6 +189,7 @@ impl EditedMount {
         let mut inodes = lock(&self.inodes);
         inodes.is_there(&path);
         let number = inodes.add(Inode::new(parent, name, Body::Own(own.clone()), 0));
+        inodes.touch(parent);
         let handle = inodes.open(Handle::File {
             inode: number,
             found: None,

@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use super::changed::Changes;
 use super::inode::{Body, Directory, Found, Handle, Inode, Own};
@@ -195,6 +195,14 @@ impl Inodes {
         }
     }
 
+    /// Sets the modification time of a directory whose entries change.
+    pub(super) fn touch(&mut self, directory: u64) {
+        let directory = self.exact(directory);
+        if let Some(inode) = self.by_number.get_mut(&directory) {
+            inode.modified = Some(SystemTime::now());
+        }
+    }
+
     /// Gives an inode another name.
     pub(super) fn rename(&mut self, number: u64, parent: u64, name: &str) {
         if let Some(other) = self.entry(parent, name).filter(|&other| other != number) {
@@ -209,6 +217,8 @@ impl Inodes {
         );
         inode.parent = parent;
         self.remove_entry(before.0, before.1, number);
+        self.touch(before.0);
+        self.touch(parent);
         let entries = self.entries.entry(parent).or_default();
         entries.insert(Spelling(name.to_owned()), number);
     }

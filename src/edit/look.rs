@@ -290,13 +290,20 @@ impl EditedMount {
     }
 
     fn of_directory(&self, number: u64, attr: Option<Attr>) -> Attributes {
+        let set = {
+            let inodes = lock(&self.inodes);
+            let exact = inodes.get(inodes.exact(number));
+            exact.and_then(|inode| inode.modified)
+        };
+        let found = attr.map(|attr| time(attr.modified));
         Attributes {
             number,
             kind: FileKind::Directory,
             size: 0,
             mode: 0o755,
-            modified: attr.map_or_else(SystemTime::now, |attr| time(attr.modified)),
-            nlink: 2,
+            modified: set.or(found).unwrap_or(SystemTime::UNIX_EPOCH),
+            // The number of directories in it is unknown.
+            nlink: 1,
             is_lasting: false,
         }
     }

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
@@ -311,4 +312,40 @@ fn directories_are_made_once_while_others_look() {
             made.unwrap();
         }
     });
+}
+
+#[fuse_test]
+fn a_directory_has_the_time_when_its_entries_changed() {
+    let editing = Editing::of_units();
+    let changed = |path: &str| {
+        fs::metadata(editing.path(path))
+            .unwrap()
+            .modified()
+            .unwrap()
+    };
+    let steps: [(&str, &dyn Fn()); 5] = [
+        ("units", &|| editing.write("units/new.txt", "new")),
+        ("units", &|| {
+            fs::create_dir(editing.path("units/dir")).unwrap()
+        }),
+        ("units/dir", &|| {
+            editing.write("units/dir/inner.txt", "inner")
+        }),
+        ("units", &|| {
+            fs::remove_file(editing.path("units/ARMJEEP.FBI")).unwrap()
+        }),
+        ("maps", &|| {
+            fs::rename(editing.path("units/new.txt"), editing.path("maps/new.txt")).unwrap()
+        }),
+    ];
+    for (directory, change) in steps {
+        let begun = SystemTime::now();
+        change();
+        let time = changed(directory);
+        assert!(
+            time >= begun && time <= SystemTime::now(),
+            "{directory}: {time:?}"
+        );
+        assert_eq!(changed(directory), time, "{directory}");
+    }
 }
