@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use super::message::tell;
 use crate::inspect::{self, Trouble, check::Summary, diff::Found};
 use crate::mount::{self, OpenCause, OpenError};
-use hpimount_containers::{changes, io};
+use crate::pack;
+use hpimount_containers::{changes, io, write};
 
-/// Why nothing is mounted, with the message for the user.
+/// Why nothing was done, with the message for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The command line is invalid.
@@ -37,6 +38,12 @@ pub enum Failure {
     /// A file cannot be written; the error has its path.
     #[error("{0}")]
     NotWritten(std::io::Error),
+    /// An archive cannot be written.
+    #[error(transparent)]
+    Pack(#[from] pack::Error),
+    /// There is no thumbnail.
+    #[error("{0}")]
+    NoThumbnail(String),
     /// Anything else.
     #[error("{0}: {1}")]
     Other(&'static str, std::io::Error),
@@ -60,7 +67,7 @@ impl ExitReason {
     /// Changes cannot be applied.
     pub const NOT_APPLIED: Self = Self {
         code: 14,
-        meaning: "Changes of --apply cannot be applied",
+        meaning: "Changes cannot be applied",
     };
     /// The command line is invalid.
     pub const USAGE: Self = Self {
@@ -69,24 +76,24 @@ impl ExitReason {
     };
 }
 
-/// The mount is ready; with `--foreground`, it was unmounted.
-const MOUNTED: ExitReason = ExitReason {
+/// Success.
+const SUCCESS: ExitReason = ExitReason {
     code: 0,
-    meaning: "Mounted and answering; with --foreground: unmounted; with --check: nothing is \
-              damaged; with --diff: there are no differences, or they were exported; otherwise: success",
+    meaning: "Success: mounted and answering, or with --foreground unmounted; written; \
+              `check`: nothing is damaged; `diff`: there are no differences, or they were exported",
 };
 /// The same codes as [`ExitReason::OTHER`] and [`ExitReason::USAGE`].
 const DIFFERENT: ExitReason = ExitReason {
     code: 1,
-    meaning: "Any other error; with --diff: there are differences",
+    meaning: "Any other error; `diff`: there are differences",
 };
 const NOT_COMPARED: ExitReason = ExitReason {
     code: 2,
-    meaning: "Invalid command line; with --diff: something cannot be compared",
+    meaning: "Invalid command line; `diff`: something cannot be compared",
 };
 const UNREADABLE: ExitReason = ExitReason {
     code: 10,
-    meaning: "A source cannot be opened or read",
+    meaning: "A source cannot be opened or read, or has something that cannot be packed",
 };
 const UNKNOWN_FORMAT: ExitReason = ExitReason {
     code: 11,
@@ -100,9 +107,9 @@ const UNSUPPORTED: ExitReason = ExitReason {
     code: 13,
     meaning: "A source has a known format that is not supported, such as a saved game",
 };
-const MOUNT_POINT: ExitReason = ExitReason {
+const NOT_WRITTEN: ExitReason = ExitReason {
     code: 20,
-    meaning: "The mount point cannot be used",
+    meaning: "The mount point cannot be used, or what is written cannot be written, or exists",
 };
 const NO_FUSE: ExitReason = ExitReason {
     code: 21,
@@ -113,9 +120,9 @@ const REFUSED: ExitReason = ExitReason {
     meaning: "The system refused to mount or to unmount",
 };
 
-/// The exit reasons of hpimount, by ascending code.
+/// The exit reasons, by ascending code.
 pub const EXIT_REASONS: &[ExitReason] = &[
-    MOUNTED,
+    SUCCESS,
     DIFFERENT,
     NOT_COMPARED,
     UNREADABLE,
@@ -123,7 +130,7 @@ pub const EXIT_REASONS: &[ExitReason] = &[
     DAMAGED,
     UNSUPPORTED,
     ExitReason::NOT_APPLIED,
-    MOUNT_POINT,
+    NOT_WRITTEN,
     NO_FUSE,
     REFUSED,
 ];
@@ -132,6 +139,16 @@ impl Failure {
     /// Returns the failure of starting a thread.
     pub(super) fn no_thread(error: std::io::Error) -> Self {
         Self::Other("cannot start a thread", error)
+    }
+
+    /// Returns the failure of handling signals.
+    pub(super) fn no_signals(error: std::io::Error) -> Self {
+        Self::Other("cannot handle signals", error)
+    }
+
+    /// Returns the failure of writing to standard output.
+    pub fn no_output(error: std::io::Error) -> Self {
+        Self::Other("cannot write to standard output", error)
     }
 
     /// Returns the exit reason.
@@ -151,18 +168,19 @@ impl Failure {
             },
             Self::Inspected(inspect::Error::List(_)) => ExitReason::USAGE,
             Self::Inspected(_) => ExitReason::OTHER,
-            Self::MountPoint(_) => MOUNT_POINT,
+            Self::MountPoint(_) | Self::NotWritten(_) => NOT_WRITTEN,
+            Self::Pack(error) => of_packing(error),
             Self::NoFuse(_) => NO_FUSE,
             Self::Refused(_) | Self::NotUnmounted(_) => REFUSED,
             Self::LeftOut(_) => UNREADABLE,
-            Self::NotWritten(_) | Self::Other(..) => ExitReason::OTHER,
+            Self::NoThumbnail(_) | Self::Other(..) => ExitReason::OTHER,
         }
     }
 
     /// Writes the failure to standard error, and returns the exit code.
     pub fn report(&self) -> ExitCode {
         for line in self.lines() {
-            tell("hpimount", line);
+            tell(line);
         }
         ExitCode::from(self.reason().code)
     }
@@ -179,8 +197,18 @@ impl Failure {
                     .map(|refusal| format!("{source_name}: {refusal}"))
                     .collect()
             }
+            Self::Pack(pack::Error::Refused(refusals)) => changes::lines(refusals),
             _ => vec![self.to_string()],
         }
+    }
+}
+
+/// Returns the exit reason for an error of packing.
+fn of_packing(error: &pack::Error) -> ExitReason {
+    match error {
+        pack::Error::Target { .. } | pack::Error::Archive(write::Error::Output(_)) => NOT_WRITTEN,
+        pack::Error::Refused(_) => ExitReason::NOT_APPLIED,
+        pack::Error::Source { .. } | pack::Error::Archive(_) => UNREADABLE,
     }
 }
 
@@ -201,7 +229,7 @@ impl From<inspect::Error> for Failure {
         match error {
             inspect::Error::Open(error) => Self::Source(error),
             inspect::Error::LeftOut(text) => Self::LeftOut(text),
-            inspect::Error::Output(error) => Self::Other("cannot write to standard output", error),
+            inspect::Error::Output(error) => Self::no_output(error),
             error => Self::Inspected(error),
         }
     }
@@ -214,7 +242,7 @@ pub(super) fn checked(summary: &Summary, unopened: Option<OpenError>) -> ExitRea
         _ if summary.damage.get() > 0 => DAMAGED,
         Some(error) => Failure::Source(error).reason(),
         None if summary.not_checked.get() > 0 => UNREADABLE,
-        None => MOUNTED,
+        None => SUCCESS,
     }
 }
 
@@ -224,6 +252,6 @@ pub(super) fn compared(found: &Found, is_exported: bool) -> ExitReason {
     match found {
         Found { troubles: 1.., .. } => NOT_COMPARED,
         found if !is_exported && found.has_differences() => DIFFERENT,
-        _ => MOUNTED,
+        _ => SUCCESS,
     }
 }

@@ -1,4 +1,4 @@
-//! `--index`: confined threads read the sources, and the thread that started
+//! `hpi index`: confined threads read the sources, and the thread that started
 //! them writes the database.
 
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -7,7 +7,7 @@ use std::time::Instant;
 use log::{Level, LevelFilter, Log, Metadata, Record};
 
 use super::flood::Flood;
-use super::message::for_people;
+use super::message::{for_people, program};
 use crate::printable::printable;
 
 /// The logger of the process.
@@ -43,7 +43,7 @@ pub(super) fn start(level: LevelFilter) {
                 Level::Error => "error",
                 _ => "warning",
             };
-            writeln!(out, "hpimount: {kind}: {}", record.args())
+            writeln!(out, "{}: {kind}: {}", program(), record.args())
         });
     }
     let logger = LOGGER.get_or_init(|| Logger {

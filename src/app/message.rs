@@ -3,14 +3,28 @@
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::sync::OnceLock;
 
 use crate::printable::printable;
 
+/// The name that the program was started with.
+static PROGRAM: OnceLock<&str> = OnceLock::new();
+
+/// Sets the name with which messages begin, once.
+pub fn set_program(name: &'static str) {
+    let _ = PROGRAM.set(name);
+}
+
+/// Returns the name with which messages begin.
+pub(super) fn program() -> &'static str {
+    PROGRAM.get().copied().unwrap_or("hpi")
+}
+
 /// Writes a line to standard error: the name of the program and a text, in
 /// which foreign text is escaped.
-pub fn tell(program: &str, text: impl Display) {
+pub fn tell(text: impl Display) {
     // Not eprintln!, which panics if standard error is closed.
-    let _ = writeln!(io::stderr(), "{}", line(program, text));
+    let _ = writeln!(io::stderr(), "{}", line(program(), text));
 }
 
 /// Returns the line that [`tell`] writes.

@@ -23,6 +23,7 @@ mod message;
 mod mount;
 #[cfg(target_os = "linux")]
 mod mount_table;
+mod pack;
 #[cfg(target_os = "linux")]
 mod packages;
 mod palette;
@@ -69,15 +70,18 @@ pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
 use self::guard::Guard;
 #[cfg(feature = "index")]
 pub use self::index::{Index, index};
-pub use self::message::tell;
+pub use self::message::{set_program, tell};
 use self::mount::Mount;
 pub use self::mount::unmount;
+pub use self::pack::{Pack, PackStyle, pack};
 pub use self::password::PasswordSource;
 use self::progress::Progress;
 use self::supervisor::Supervisor;
 pub use self::tasks::with_tasks;
 use self::without_mount::vfs_options;
-pub use self::without_mount::{Check, Diff, Inspection, check, diff, inspect, progress_bar};
+pub use self::without_mount::{
+    Check, Diff, Extract, Inspection, check, diff, extract, inspect, progress_bar,
+};
 #[cfg(target_os = "linux")]
 use crate::edit::EditedMount;
 use crate::fuse::{Ownership, Running, SessionOptions};
@@ -184,8 +188,10 @@ pub fn start_log(level: LevelFilter) {
 /// Returns an error if nothing was mounted, or if the session ended
 /// unexpectedly.
 pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failure> {
-    let unhandled = |error| Failure::Other("cannot handle signals", error);
-    signals::reset_sigchld().map_err(unhandled)?;
+    signals::reset_sigchld().map_err(Failure::no_signals)?;
+    // Whatever it was started as, it is found by this name.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::thread::set_name(c"hpimount");
     // While this is the only thread.
     let is_sandboxed = !plan.options.no_sandbox;
     let cannot_fork = |error| Failure::Other("cannot fork", error);
@@ -204,7 +210,7 @@ pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failu
     descriptors::warn_of_few(session_options(plan).threads);
     // Until here a signal terminates the process at once, even while it waits
     // for a slow source; from here on there is a mount to remove.
-    let signals = signals::catch().map_err(unhandled)?;
+    let signals = signals::catch().map_err(Failure::no_signals)?;
     let waiting = Waiting::of(background);
     let Serving { session, mount } = serve(plan, &point, tree.clone(), confined, &mut guard)?;
     let handle = signals.handle();

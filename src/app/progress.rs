@@ -30,10 +30,9 @@ impl Progress {
                 while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
                     let kibibytes = network.received() >> 10;
                     let seconds = start.elapsed().as_secs();
-                    tell(
-                        "hpimount",
-                        format!("opening takes long: {kibibytes} KiB received after {seconds} s"),
-                    );
+                    tell(format!(
+                        "opening takes long: {kibibytes} KiB received after {seconds} s"
+                    ));
                     pause = NEXT;
                 }
             };

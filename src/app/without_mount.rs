@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::SIGPIPE;
@@ -17,10 +18,10 @@ use super::tasks::with_tasks;
 use super::{MountOptions, cores, network, palette, password, spool, tell};
 use crate::inspect::check::{CheckPlan, Checked, Dat, Style, check as check_sources};
 use crate::inspect::diff::{DiffPlan, Task, diff as diff_sources};
-use crate::inspect::{self, Error, ListStyle};
-use crate::mount::{KnownFiles, Options, Prepared, Sources, Vfs};
+use crate::inspect::{self, Error, ExtractStyle, ListStyle};
+use crate::mount::{KnownFiles, Meta, Options, Prepared, Sources, Vfs};
 use crate::source::remote::RemoteUrl;
-use crate::source::{Location, NewFolder};
+use crate::source::{Extraction, Location, NewFolder};
 
 /// An inspection of sources.
 #[derive(Debug)]
@@ -90,6 +91,61 @@ fn inspect_opened(vfs: &Vfs, inspection: &Inspection) -> Result<ExitCode, Error>
             Err(error) => trouble(error),
         }
     }
+    Ok(failed.unwrap_or(ExitCode::SUCCESS))
+}
+
+/// What to extract, and where to.
+#[derive(Debug)]
+pub struct Extract {
+    /// What is extracted.
+    pub style: ExtractStyle,
+    /// The folder to write to.
+    pub folder: PathBuf,
+    /// Whether to replace files that exist.
+    pub force: bool,
+    /// Whether to show progress on a terminal.
+    pub progress: bool,
+}
+
+/// Extracts a source. A problem with a file is reported on standard error, and the others are
+/// still extracted; the first problem determines the exit code.
+///
+/// # Errors
+/// Returns an error if the source cannot be opened, if writing fails, or if a file exists.
+pub fn extract(
+    sources: &Sources,
+    extract: &Extract,
+    options: &MountOptions,
+) -> Result<ExitCode, Failure> {
+    let prepared = sources.prepare()?;
+    let prepared = prepared.with_changes(&options.apply, options.apply_strict)?;
+    let mut vfs_options = vfs_options(sources, options)?;
+    if extract.style.meta {
+        // In archives they are usually not listed.
+        vfs_options.meta = Meta::Visible;
+    }
+    let readable = prepared.paths();
+    let folder = Extraction::open(&extract.folder, &readable, extract.force);
+    let mut folder = folder.map_err(Failure::NotWritten)?;
+    clean_up_on_signals(folder.remover()).map_err(Failure::no_signals)?;
+    let bar = progress_bar(0, extract.progress);
+    let confinement = options.confinement(&readable);
+    let mut failed = None;
+    let read = |tasks: SyncSender<_>| {
+        let mut trouble = |error: Error| {
+            let code = bar.suspend(|| Failure::from(error).report());
+            failed.get_or_insert(code);
+        };
+        confinement.run(|| {
+            let vfs = Vfs::open_prepared(prepared, vfs_options)?;
+            let threads = options.threads.unwrap_or_else(cores);
+            inspect::extract(&vfs, &extract.style, threads, &tasks, &mut trouble, &bar)
+        })
+    };
+    let (read, written) = with_tasks(read, |task| folder.perform(task));
+    bar.finish_and_clear();
+    written.map_err(Failure::NotWritten)?;
+    read.map_err(Failure::no_thread)??;
     Ok(failed.unwrap_or(ExitCode::SUCCESS))
 }
 
@@ -207,8 +263,7 @@ pub fn diff(diff: &Diff, options: &MountOptions) -> Result<ExitCode, Failure> {
     let folder = diff.folder.as_ref().map(new_folder).transpose();
     let mut folder = folder.map_err(Failure::NotWritten)?;
     if let Some(folder) = &folder {
-        let cannot = |error| Failure::Other("cannot handle signals", error);
-        clean_up_on_signals(folder.remover()).map_err(cannot)?;
+        clean_up_on_signals(folder.remover()).map_err(Failure::no_signals)?;
     }
     readable.extend(folder.iter().map(|folder| folder.path().to_owned()));
     let urls = old.urls().chain(new.urls());
@@ -231,7 +286,7 @@ pub fn diff(diff: &Diff, options: &MountOptions) -> Result<ExitCode, Failure> {
         };
         confinement.run(|| {
             let mut out = io::BufWriter::new(io::stdout());
-            let mut trouble = |text: &str| tell("hpimount", text);
+            let mut trouble = |text: &str| tell(text);
             diff_sources(plan, &mut out, &mut trouble, &bar)
         })
     };

@@ -1,10 +1,15 @@
 //! Man pages.
 
+use std::io;
+
+use clap::Command;
 use clap_mangen::Man;
 use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 
-use super::text::wrap;
-use super::{Block, OptionSpec, Program, Section};
+use super::mount_options::{IGNORED, MOUNT_OPTIONS};
+use super::pages::{Block, DESCRIPTION, Section, sections};
+use super::{HPI, command};
+use crate::app::EXIT_REASONS;
 
 /// Maximum length of a line of roff in bytes, with two more for an escape.
 const WIDTH: usize = 76;
@@ -12,48 +17,84 @@ const WIDTH: usize = 76;
 /// The date of the last change to the pages.
 const DATE: &str = "2026-11-28";
 
-/// Returns the man page of a program, in roff.
-pub fn page<S>(program: &Program<S>) -> String {
-    let man = Man::new(program.command().about(program.summary))
-        .title(program.name.to_uppercase())
-        .section(program.manual_section)
-        .date(DATE)
-        .source(format!("{} {}", program.name, env!("CARGO_PKG_VERSION")))
-        .manual("hpimount manual");
-    let mut head = Vec::new();
-    let rendered = man
-        .render_title(&mut head)
-        .and_then(|()| man.render_name_section(&mut head))
-        .and_then(|()| man.render_synopsis_section(&mut head));
-    debug_assert!(rendered.is_ok(), "writing to memory does not fail");
+/// Returns the man page of a command, or of `hpi`, in roff.
+///
+/// # Errors
+/// Returns a message if there is no such command.
+pub fn man(name: Option<&str>) -> Result<String, String> {
+    let mut hpi = command(HPI).long_about(DESCRIPTION);
+    hpi.build();
+    // As for mount(8), which calls it, and all other helpers of that program.
+    let (command, section) = match name {
+        None => (hpi, "1"),
+        Some("mount") => (command("hpimount").display_name("hpimount"), "8"),
+        Some(name) => match hpi.find_subcommand(name) {
+            Some(command) => (command.clone(), "1"),
+            None => return Err(format!("{name}: is not a command")),
+        },
+    };
+    let title = command.get_display_name().unwrap_or(HPI).to_owned();
+    Ok(page(command, &title, section, name.unwrap_or_default()))
+}
 
+fn page(command: Command, title: &str, section: &str, name: &str) -> String {
     let mut body = Roff::new();
-    // Do not hyphenate names of files and options.
-    body.control("nh", []).control("ad", ["l"]);
-    description(&mut body, program);
-    body.control("SH", ["OPTIONS"]);
-    program.flags().for_each(|option| entry(&mut body, option));
-    item(&mut body, vec![bold("-h"), roman(", "), bold("--help")]);
-    body.text([
-        roman("Print a summary of the options, or with "),
-        bold("--help"),
-    ]);
-    body.text([roman("the full descriptions given here.")]);
-    item(&mut body, vec![bold("-V"), roman(", "), bold("--version")]);
-    body.text([roman("Print the version.")]);
-    mount_options(&mut body, program);
-    sections(&mut body, program.sections);
+    if name == "mount" {
+        mount_options(&mut body);
+    }
+    let (before, after) = sections(name);
+    before.iter().for_each(|one| add_section(&mut body, one));
     body.control("SH", ["EXIT STATUS"]);
-    for reason in program.exit_reasons {
+    for reason in EXIT_REASONS {
         item(&mut body, vec![bold(reason.code.to_string())]);
         body.text(marked(&format!("{}.", reason.meaning)));
     }
-    sections(&mut body, program.last_sections);
+    after.iter().for_each(|one| add_section(&mut body, one));
 
     // Each part begins with the same definitions, which are needed only once.
     let definitions = Roff::new().render();
-    let parts = String::from_utf8_lossy(&head).into_owned() + &body.render();
+    let head = head(command, title, section);
+    debug_assert!(head.is_ok(), "writing to memory does not fail");
+    let head = bold_names(&String::from_utf8_lossy(&head.unwrap_or_default()));
+    let parts = head + &body.render();
     definitions.clone() + &wrapped(&parts.replace(&definitions, ""))
+}
+
+/// Returns the sections that clap_mangen makes.
+fn head(command: Command, title: &str, section: &str) -> io::Result<Vec<u8>> {
+    let has_commands = command.has_subcommands();
+    let man = Man::new(command)
+        .title(title.to_uppercase())
+        .section(section)
+        .date(DATE)
+        .source(format!("{HPI} {}", env!("CARGO_PKG_VERSION")))
+        .manual("hpimount manual");
+    let mut head = Vec::new();
+    man.render_title(&mut head)?;
+    man.render_name_section(&mut head)?;
+    man.render_synopsis_section(&mut head)?;
+    // Do not hyphenate names of files and options.
+    head.extend_from_slice(b".nh\n.ad l\n");
+    man.render_description_section(&mut head)?;
+    man.render_options_section(&mut head)?;
+    if has_commands {
+        man.render_subcommands_section(&mut head)?;
+    }
+    Ok(head)
+}
+
+/// Sets the names that are in backticks in bold type.
+fn bold_names(page: &str) -> String {
+    let mut text = String::with_capacity(page.len());
+    for (number, part) in page.split('`').enumerate() {
+        text += match number {
+            0 => "",
+            _ if number % 2 == 1 => r"\fB",
+            _ => r"\fR",
+        };
+        text += part;
+    }
+    text
 }
 
 /// Breaks the long lines of a page, except for preformatted ones.
@@ -67,37 +108,43 @@ fn wrapped(page: &str) -> String {
             text += "\n";
             continue;
         }
-        for (number, part) in wrap(line, WIDTH).into_iter().enumerate() {
-            // A period or an apostrophe at the start of a line would be a
-            // request.
-            if number > 0 && part.starts_with(['.', '\'']) {
-                text += r"\&";
-            }
-            text += &part;
-            text += "\n";
+        if line.is_empty() {
+            // A further paragraph after a term.
+            text += ".IP\n";
+            continue;
         }
+        let mut length = 0;
+        for word in line.trim_end().split(' ') {
+            if length > 0 && length + 1 + word.len() > WIDTH {
+                text += "\n";
+                length = 0;
+                // A period or an apostrophe at the start of a line would be a request.
+                if word.starts_with(['.', '\'']) {
+                    text += r"\&";
+                }
+            } else if length > 0 {
+                text += " ";
+                length += 1;
+            }
+            text += word;
+            length += word.len();
+        }
+        text += "\n";
     }
     text
 }
 
-fn description<S>(body: &mut Roff, program: &Program<S>) {
-    body.control("SH", ["DESCRIPTION"]);
-    for (number, paragraph) in program.description.iter().enumerate() {
-        if number > 0 {
-            body.control("PP", []);
-        }
-        body.text(marked(paragraph));
-    }
-}
-
-fn mount_options<S>(body: &mut Roff, program: &Program<S>) {
-    if program.mount_options().next().is_none() {
-        return;
-    }
+fn mount_options(body: &mut Roff) {
     body.control("SH", ["MOUNT OPTIONS"]);
     body.text(marked("The values of `-o`, separated by commas."));
-    for option in program.mount_options() {
-        entry(body, option);
+    for option in MOUNT_OPTIONS {
+        let mut term = vec![bold(option.name)];
+        if !option.value.is_empty() {
+            term.extend([roman("="), italic(option.value)]);
+        }
+        item(body, term);
+        let text = format!("{} Default: {}.", option.details, option.default);
+        body.text(marked(&text));
     }
     body.control("PP", []);
     body.text(marked(
@@ -105,58 +152,23 @@ fn mount_options<S>(body: &mut Roff, program: &Program<S>) {
          file system is mounted `nosuid` and `nodev` in any case, and read-only without `--edit`. These are the \
          options that begin with `x-`, and:",
     ));
-    let mut names = Vec::new();
-    for (number, name) in program.ignored_mount_options.iter().enumerate() {
-        names.push(roman(if number == 0 { "" } else { ", " }));
-        names.push(bold(*name));
-    }
-    names.push(roman("."));
-    body.text(names);
+    body.text(marked(&format!("`{}`.", IGNORED.join("`, `"))));
 }
 
-/// Appends the full description of an option.
-fn entry<S>(body: &mut Roff, option: &OptionSpec<S>) {
-    let mut term = Vec::new();
-    for (number, spelling) in option.spellings().into_iter().enumerate() {
-        term.push(roman(if number == 0 { "" } else { ", " }));
-        term.push(bold(spelling));
-    }
-    if let Some(value) = option.value_name() {
-        term.push(roman(if option.is_mount_option() { "=" } else { " " }));
-        term.push(italic(value));
-    }
-    item(body, term);
-    body.text(marked(&format!(
-        "{} Default: {}.",
-        option.long_help, option.default
-    )));
-    if option.choices().is_empty() {
-        return;
-    }
-    body.control("RS", []);
-    for choice in option.choices() {
-        item(body, vec![bold(choice.name)]);
-        body.text(marked(&format!("{}.", choice.help)));
-    }
-    body.control("RE", []);
-}
-
-fn sections(body: &mut Roff, sections: &[Section]) {
-    for section in sections {
-        body.control("SH", [section.heading]);
-        for (number, block) in section.blocks.iter().enumerate() {
-            match block {
-                Block::Text(text) => {
-                    if number > 0 {
-                        body.control("PP", []);
-                    }
-                    body.text(marked(text));
+fn add_section(body: &mut Roff, section: &Section) {
+    body.control("SH", [section.heading]);
+    for (number, block) in section.blocks.iter().enumerate() {
+        match block {
+            Block::Text(text) => {
+                if number > 0 {
+                    body.control("PP", []);
                 }
-                Block::Code(lines) => code(body, lines),
-                Block::Item(term, text) => {
-                    item(body, vec![bold(*term)]);
-                    body.text(marked(text));
-                }
+                body.text(marked(text));
+            }
+            Block::Code(lines) => code(body, lines),
+            Block::Item(term, text) => {
+                item(body, vec![bold(*term)]);
+                body.text(marked(text));
             }
         }
     }

@@ -1,89 +1,155 @@
-//! The command lines of the programs.
+//! The command line of `hpi`, which is also that of its other names.
 //!
-//! Each program is a [`Program`]: one table of options and the texts about it.
-//! The parser, `-h` and `--help`, the `-o` parser, the man page and the shell
-//! completions are generated from it; tests check docs/OPTIONS.md against it. A
-//! new option is one entry in the table of its program.
+//! clap parses it, and makes help, man pages and completions from the same types. Only
+//! the values of `-o` are a table of our own ([`mount_options`]).
 
-pub mod completions;
-pub mod hpimount;
-pub mod hpipack;
-pub mod man;
-pub mod open;
-pub mod option;
-mod parse;
-pub mod program;
-mod settings;
-mod text;
-pub mod thumbnailer;
+mod completions;
+mod contents;
+mod desktop;
+mod diff;
+mod man;
+mod mount;
+pub mod mount_options;
+mod old;
+mod pack;
+mod pages;
+mod rejected;
 mod values;
+mod without_mount;
 
-use std::io::{self, Write};
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
-pub use self::option::{Choice, Name, OptionSpec, Takes};
-pub use self::parse::Rejected;
-pub use self::program::{Block, Operand, Program, Section};
-pub use self::settings::{Common, Settings};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap_complete::Shell;
 
-/// A text for packagers that a program generates from its tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Generated {
-    /// The man page.
-    Man,
-    /// Completions for bash.
-    Bash,
-    /// Completions for zsh.
-    Zsh,
-    /// Completions for fish.
-    Fish,
+pub use self::completions::completions;
+pub use self::contents::Contents;
+pub use self::desktop::{Open, Thumbnail};
+pub use self::diff::Diff;
+pub use self::man::man;
+pub use self::mount::Mount;
+pub use self::pack::{Apply, Pack};
+pub use self::rejected::Rejected;
+#[cfg(feature = "index")]
+pub use self::without_mount::Index;
+pub use self::without_mount::{Cat, Check, Extract, List, Unmount};
+use crate::app::EXIT_REASONS;
+
+/// The name of the program.
+const HPI: &str = "hpi";
+
+/// Mount, list, extract, check, compare, pack and change old game archives
+#[derive(Debug, Parser)]
+#[command(
+    name = HPI,
+    version,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
+pub struct Hpi {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
 }
 
-impl Generated {
-    /// All texts, with their names on the command line.
-    pub const NAMES: [(&str, Self); 4] = [
-        ("man", Self::Man),
-        ("complete-bash", Self::Bash),
-        ("complete-zsh", Self::Zsh),
-        ("complete-fish", Self::Fish),
-    ];
+/// What to do.
+#[derive(Debug, Subcommand)]
+#[expect(missing_docs, reason = "the types have the texts")]
+pub enum Command {
+    Mount(Mount),
+    List(List),
+    Cat(Cat),
+    Extract(Extract),
+    Check(Check),
+    Diff(Diff),
+    #[cfg(feature = "index")]
+    Index(Index),
+    Pack(Pack),
+    Apply(Apply),
+    Unmount(Unmount),
+    Open(Open),
+    Thumbnail(Thumbnail),
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+        /// The program, which is `hpi` or another name of one of its commands
+        #[arg(default_value = HPI, value_parser = name_parser())]
+        program: String,
+    },
+    /// Print the man page of a command
+    Man {
+        /// The command, or none for the page of `hpi`
+        command: Option<String>,
+    },
+}
 
-    /// The names with descriptions, as an option's choices.
-    pub(crate) const CHOICES: &[Choice] = &[
-        Choice {
-            name: "man",
-            help: "The man page, in roff",
-        },
-        Choice {
-            name: "complete-bash",
-            help: "Completions for bash",
-        },
-        Choice {
-            name: "complete-zsh",
-            help: "Completions for zsh",
-        },
-        Choice {
-            name: "complete-fish",
-            help: "Completions for fish",
-        },
-    ];
+/// The names under which the program is one of its commands.
+pub const NAMES: [(&str, &str); 4] = [
+    ("hpimount", "mount"),
+    ("hpipack", "pack"),
+    ("hpimount-open", "open"),
+    ("hpimount-thumbnailer", "thumbnail"),
+];
 
-    /// Returns the text for a program.
-    pub fn text<S>(self, program: &Program<S>) -> String {
-        match self {
-            Self::Man => man::page(program),
-            Self::Bash => completions::bash(program),
-            Self::Zsh => completions::zsh(program),
-            Self::Fish => completions::fish(program),
-        }
-    }
+fn name_parser() -> clap::builder::PossibleValuesParser {
+    let names = NAMES.iter().map(|(name, _)| *name);
+    std::iter::once(HPI).chain(names).collect::<Vec<_>>().into()
+}
 
-    /// Writes the text for a program to standard output.
-    ///
-    /// # Errors
-    /// Returns an error if writing fails.
-    pub fn print<S>(self, program: &Program<S>) -> io::Result<()> {
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(self.text(program).as_bytes())?;
-        stdout.flush()
-    }
+/// Returns the name of the program by the path that it was started with.
+pub fn name(path: Option<&OsStr>) -> &'static str {
+    let name = path.and_then(|path| Path::new(path).file_name());
+    let mut names = NAMES.iter().map(|(name, _)| *name);
+    names
+        .find(|known| name == Some(known.as_ref()))
+        .unwrap_or(HPI)
+}
+
+/// Parses the command line of the program with a [`name`].
+///
+/// # Errors
+/// Returns the first problem, or the text of `--help` or `--version`.
+pub fn parse(name: &str, line: impl IntoIterator<Item = OsString>) -> Result<Command, Rejected> {
+    let line: Vec<OsString> = line.into_iter().collect();
+    old::check(name, &line)?;
+    Ok(match name {
+        "hpimount" => Command::Mount(parse_as(name, line)?),
+        "hpipack" => Command::Pack(parse_as(name, line)?),
+        "hpimount-open" => Command::Open(parse_as(name, line)?),
+        "hpimount-thumbnailer" => Command::Thumbnail(parse_as(name, line)?),
+        _ => parse_as::<Hpi>(name, line)?.command,
+    })
+}
+
+/// Parses the command line of a program.
+fn parse_as<A: FromArgMatches>(name: &str, line: Vec<OsString>) -> Result<A, clap::Error> {
+    let mut command = command(name);
+    let matches = command.try_get_matches_from_mut(line)?;
+    A::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// Returns a program for the parser and the generators: `hpi`, or the one with another
+/// name.
+pub fn command(name: &str) -> clap::Command {
+    let hpi = Hpi::command().mut_subcommands(|command| {
+        let before = command.get_after_long_help().map(ToString::to_string);
+        command.after_long_help(before.unwrap_or_default() + &exit_codes())
+    });
+    let other = NAMES.iter().find(|(known, _)| *known == name);
+    let command = other.and_then(|(_, command)| hpi.find_subcommand(command).cloned());
+    command
+        .unwrap_or(hpi)
+        .name(name.to_owned())
+        .bin_name(name)
+        .version(env!("CARGO_PKG_VERSION"))
+        .max_term_width(100)
+}
+
+/// Returns the exit codes, one per line.
+fn exit_codes() -> String {
+    let lines = EXIT_REASONS.iter();
+    let lines = lines.map(|reason| format!("\n  {:>2}  {}", reason.code, reason.meaning));
+    format!("Exit codes:{}", lines.collect::<String>())
 }

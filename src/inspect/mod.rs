@@ -1,5 +1,5 @@
-//! Sources without a mount: listing them, printing their files, checking their
-//! contents, and comparing them, where FUSE is not available.
+//! Sources without a mount: listing them, printing and extracting their files, checking
+//! their contents, and comparing them, where FUSE is not available.
 //!
 //! Everything is shown as in a mount of the sources, within the same memory
 //! budget.
@@ -9,6 +9,7 @@ mod cat;
 pub mod check;
 mod contents;
 pub mod diff;
+mod extract;
 mod hash;
 pub mod index;
 mod list;
@@ -22,6 +23,7 @@ mod walk;
 pub use self::bounds::EXPANSION;
 pub use self::cat::cat;
 pub use self::contents::{Archive, Contents, Entry, Parsed, Role, Trouble};
+pub use self::extract::{ExtractStyle, extract};
 pub use self::list::{ListStyle, SortKey, list};
 
 use std::io;

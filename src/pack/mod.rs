@@ -98,16 +98,6 @@ impl Error {
             problem: problem.to_string(),
         }
     }
-
-    /// Returns the exit code of the process: 10 for an error of the directory,
-    /// 14 for changes that cannot be applied, 20 for an error of the target.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::Target { .. } | Self::Archive(write::Error::Output(_)) => 20,
-            Self::Refused(_) => 14,
-            Self::Source { .. } | Self::Archive(_) => 10,
-        }
-    }
 }
 
 /// Number of bytes that wait to be written together.

@@ -5,6 +5,7 @@ mod beneath;
 mod beside;
 pub mod bucket;
 mod changes;
+mod extraction;
 mod file;
 pub mod folder;
 mod location;
@@ -15,6 +16,7 @@ mod secret;
 pub use self::beneath::open_beneath;
 pub use self::beside::{files_beside, has_name};
 pub use self::changes::{ChangesFolder, OPAQUE, WHITEOUT, read_changes, read_patch};
+pub use self::extraction::{ExtractTask, Extraction};
 pub use self::file::{
     DIRECTORY_HANDLE, FileIdentity, FilePool, FileSource, FileStat, KeptFile, MAX_OPEN,
 };

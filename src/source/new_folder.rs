@@ -213,7 +213,7 @@ fn move_each(directory: &Path, to: &Path, moved: &mut Vec<OsString>) -> io::Resu
 
 /// Returns the permissions of new files in a directory: who may not read one of these files
 /// and directories may not read them.
-fn mode_in(directory: &Path, readable: &[PathBuf]) -> io::Result<u32> {
+pub(super) fn mode_in(directory: &Path, readable: &[PathBuf]) -> io::Result<u32> {
     let sources = readable.iter().filter_map(|path| path.metadata().ok());
     let sources: Vec<_> = sources.collect();
     let mode = sources
@@ -259,7 +259,7 @@ fn create_file(path: &Path, mode: u32) -> io::Result<File> {
 }
 
 /// Returns an error with the path that it is about.
-fn of_path(path: &Path, error: io::Error) -> io::Error {
+pub(super) fn of_path(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 

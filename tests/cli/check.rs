@@ -1,4 +1,4 @@
-//! `--check` finds damage, reports its position, and reports nothing else.
+//! `hpi check` finds damage, reports its position, and reports nothing else.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -15,7 +15,7 @@ use md5::{Digest, Md5};
 use serde_json::Value;
 use sha1::Sha1;
 use testkit::chd;
-use testkit::mount::{Fixture, Run, big, hpimount, run};
+use testkit::mount::{Fixture, Run, big, hpi, run};
 use testkit::sources::{file, folder, ifp};
 
 /// Returns the exit code and the lines of a check. The findings are sorted,
@@ -25,7 +25,7 @@ fn check(source: &Path, args: &[&str]) -> (Option<i32>, Vec<String>) {
         code,
         stdout,
         stderr,
-    } = run(hpimount().arg("--check").args(args).arg(source));
+    } = run(hpi("check").args(args).arg(source));
     assert_eq!(stderr, "", "{stdout}");
     let source = format!("{}: ", source.display());
     let lines = stdout.lines().map(|line| line.replace(&source, ""));
@@ -312,14 +312,14 @@ fn a_source_that_cannot_be_opened_is_reported_and_the_others_are_checked() {
         assert!(lines[0].starts_with(finding), "{lines:?}");
     }
     let sources = [&unknown, &missing, &fixture.archive, &unsupported];
-    let ran = run(hpimount().arg("--check").args(sources));
+    let ran = run(hpi("check").args(sources));
     assert_eq!(ran.code, Some(11), "{ran:?}");
     assert!(
         ran.stdout
             .contains("checked 4 sources, 1 archive, 2 files, "),
         "{ran:?}"
     );
-    let ran = run(hpimount().arg("--check").args(sources).arg(&cut));
+    let ran = run(hpi("check").args(sources).arg(&cut));
     assert_eq!(ran.code, Some(12), "{ran:?}");
 }
 
@@ -432,13 +432,10 @@ fn a_disc_has_the_checksums_of_its_image_and_is_compared_with_a_list() {
         (Some(12), "damaged: is not in the list")
     );
     fs::write(&dat, "no list").unwrap();
-    let ran = run(hpimount()
-        .args(["--check", "--dat"])
-        .args([&dat, &fixture.archive]));
+    let ran = run(hpi("check").arg("--dat").args([&dat, &fixture.archive]));
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
     assert!(
-        ran.stderr
-            .starts_with(&format!("hpimount: {}: ", dat.display())),
+        ran.stderr.starts_with(&format!("hpi: {}: ", dat.display())),
         "{ran:?}"
     );
 }
@@ -557,8 +554,7 @@ fn a_closed_pipe_ends_the_check_silently() {
     let fixture = Fixture::new();
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let output = hpimount()
-        .arg("--check")
+    let output = hpi("check")
         .arg(&fixture.archive)
         .stdout(writer)
         .stderr(Stdio::piped())

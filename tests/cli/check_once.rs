@@ -1,4 +1,4 @@
-//! `--check` reads and decodes nothing twice: a disc image is hashed, and the files
+//! `hpi check` reads and decodes nothing twice: a disc image is hashed, and the files
 //! of the disc are checked, in one pass; an asset is parsed and compared with its
 //! checksum in one pass.
 
@@ -17,7 +17,7 @@ use hpimount::mount::{Options, Sources};
 use indicatif::ProgressBar;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use serde_json::Value;
-use testkit::mount::{Run, hpimount, run};
+use testkit::mount::{Run, hpi, run};
 use testkit::skip::possible;
 use testkit::sources::file;
 
@@ -84,8 +84,8 @@ fn bytes_read_by(command: &mut Command) -> Option<u64> {
 /// Asserts that a check of these bytes reads each of them once.
 fn assert_read_once(name: &str, bytes: &[u8]) {
     let fixture = file(name, bytes);
-    let mut command = hpimount();
-    let read = bytes_read_by(command.arg("--check").arg(&fixture.archive));
+    let mut command = hpi("check");
+    let read = bytes_read_by(command.arg(&fixture.archive));
     if !possible(
         read.is_some(),
         "a kernel that counts the bytes of processes",
@@ -188,7 +188,7 @@ fn what_is_damaged_in_a_block_image_is_named_and_all_else_is_read() {
         code,
         stdout,
         stderr,
-    } = run(hpimount().args(["--check", "--json"]).arg(&fixture.archive));
+    } = run(hpi("check").arg("--json").arg(&fixture.archive));
     assert_eq!((code, stderr.as_str()), (Some(12), ""), "{stdout}");
     let lines: Vec<Value> = stdout
         .lines()

@@ -1,33 +1,40 @@
-//! Help, man pages, completions and docs/OPTIONS.md describe the options and
-//! exit codes of the programs' tables.
+//! Help, man pages, completions and docs/OPTIONS.md describe the commands, and the program
+//! has the names that it had.
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-use hpimount::app::ExitReason;
-use hpimount::cli::hpimount::PROGRAM as HPIMOUNT;
-use hpimount::cli::hpipack::PROGRAM as HPIPACK;
-use hpimount::cli::open::PROGRAM as OPEN;
-use hpimount::cli::thumbnailer::PROGRAM as THUMBNAILER;
-use hpimount::cli::{Generated, OptionSpec, Program};
-use hpimount::pack;
+use clap::Arg;
+use hpimount::app::EXIT_REASONS;
+use hpimount::cli;
+use hpimount::cli::mount_options::MOUNT_OPTIONS;
 use tempfile::tempdir;
 use testkit::mount::{has_programs, run};
 
-/// Returns the text of a program's `-h` or `--help`.
-fn help<S>(program: &Program<S>, flag: &str) -> String {
-    let error = program
-        .command()
-        .try_get_matches_from([program.name, flag])
-        .unwrap_err();
-    error.to_string()
+const HPI: &str = env!("CARGO_BIN_EXE_hpi");
+
+/// The other names of the program.
+const NAMES: [&str; 4] = [
+    env!("CARGO_BIN_EXE_hpimount"),
+    env!("CARGO_BIN_EXE_hpipack"),
+    env!("CARGO_BIN_EXE_hpimount-open"),
+    env!("CARGO_BIN_EXE_hpimount-thumbnailer"),
+];
+
+/// Returns what the program prints, which must succeed.
+fn printed(words: &[&str]) -> String {
+    let ran = run(Command::new(HPI).args(words));
+    assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{words:?}");
+    ran.stdout
 }
 
-/// Returns the man page, with the dashes and apostrophes that readers see.
-fn man<S>(program: &Program<S>) -> String {
-    let page = Generated::Man.text(program);
-    page.replace(r"\-", "-").replace(r"\*(Aq", "'")
+/// Returns the names of all commands.
+fn commands() -> Vec<String> {
+    let hpi = cli::command("hpi");
+    let names = hpi.get_subcommands().map(|command| command.get_name());
+    names.map(str::to_owned).collect()
 }
 
 /// Returns the text as one line, so that line breaks do not matter.
@@ -42,81 +49,93 @@ fn assert_mentions(text: &str, what: &str, place: &str) {
     );
 }
 
-fn check_help<S>(program: &Program<S>) {
-    let (short, long) = (help(program, "-h"), help(program, "--help"));
-    for option in program.options() {
-        let place = format!("{} --help", program.name);
-        for spelling in option.spellings() {
-            assert_mentions(&long, &spelling, &place);
-            assert_eq!(short.contains(&spelling), !option.hidden, "{spelling}");
-        }
-        assert_mentions(&long, option.long_help, &place);
-        assert_mentions(&long, &format!("[default: {}]", option.default), &place);
-        if !option.hidden {
-            assert_mentions(&short, option.help, &format!("{} -h", program.name));
-        }
+#[test]
+fn the_command_lines_are_valid() {
+    for name in [
+        "hpi",
+        "hpimount",
+        "hpipack",
+        "hpimount-open",
+        "hpimount-thumbnailer",
+    ] {
+        cli::command(name).debug_assert();
     }
-    for ExitReason { code, meaning } in program.exit_reasons {
-        for text in [&short, &long] {
-            assert_mentions(text, &format!(" {code} {meaning}"), "the help");
+}
+
+#[test]
+fn the_help_fits_on_a_screen() {
+    for flag in ["-h", "--help"] {
+        let help = printed(&[flag]);
+        assert!(help.lines().count() < 24, "{help}");
+        assert!(
+            help.lines().all(|line| line.chars().count() <= 80),
+            "{help}"
+        );
+        for command in commands() {
+            assert!(help.contains(&format!("\n  {command} ")), "{help}");
         }
     }
 }
 
 #[test]
-fn the_help_mentions_every_option_and_exit_code() {
-    check_help(&HPIMOUNT);
-    check_help(&HPIPACK);
-    check_help(&OPEN);
-    check_help(&THUMBNAILER);
-}
-
-fn check_man<S>(program: &Program<S>) {
-    let page = man(program);
-    let plain = page.replace(r"\fB", "").replace(r"\fI", "");
-    let plain = plain.replace(r"\fR", "").replace(r"\&", "");
-    for option in program.options() {
-        let usage = format!(".TP\n{}\n", option.usage());
-        assert!(plain.contains(&usage), "no entry {usage} in\n{plain}");
-        let text = format!("{} Default: {}.", option.long_help, option.default);
-        assert_mentions(&plain, &text.replace('`', ""), program.name);
-        for choice in option.choices() {
-            let text = format!(".TP {} {}.", choice.name, choice.help);
-            assert_mentions(&plain, &text, program.name);
+fn the_help_of_a_command_mentions_its_options() {
+    for command in commands() {
+        let long = printed(&[&command, "--help"]);
+        assert!(printed(&[&command, "-h"]).len() <= long.len());
+        let hpi = cli::command("hpi");
+        let found = hpi.find_subcommand(&command).unwrap();
+        for arg in found.get_arguments().filter(|arg| !arg.is_positional()) {
+            assert_mentions(&long, &usage(arg).join(", "), &command);
+        }
+        for reason in EXIT_REASONS {
+            let line = format!(" {} {}", reason.code, reason.meaning);
+            assert_mentions(&long, &line, &command);
         }
     }
-    for ignored in program.ignored_mount_options {
-        assert_mentions(&plain, ignored, program.name);
-    }
-    let status = plain.split(".SH \"EXIT STATUS\"").nth(1).unwrap();
-    for ExitReason { code, meaning } in program.exit_reasons {
-        assert_mentions(status, &format!(".TP {code} {meaning}."), program.name);
+    for name in ["-h", "--help"] {
+        let help = printed(&["mount", name]);
+        for option in MOUNT_OPTIONS {
+            assert_mentions(&help, &option.usage(), name);
+        }
     }
 }
 
-#[test]
-fn the_man_pages_mention_every_option_and_exit_code() {
-    check_man(&HPIMOUNT);
-    check_man(&HPIPACK);
-    check_man(&OPEN);
-    check_man(&THUMBNAILER);
+/// Returns a man page, with the dashes and apostrophes that readers see, and without
+/// fonts.
+fn man(command: &str) -> String {
+    let words = [&["man"][..], &[command]].concat();
+    let page = printed(&words[..2 - usize::from(command.is_empty())]);
+    let page = page.replace(r"\-", "-").replace(r"\*(Aq", "'");
+    page.replace(r"\fB", "")
+        .replace(r"\fI", "")
+        .replace(r"\fR", "")
+        .replace(r"\&", "")
+}
+
+/// Returns the headings of a man page.
+fn headings(page: &str) -> Vec<&str> {
+    let headings = page.lines().filter_map(|line| line.strip_prefix(".SH "));
+    headings.map(|heading| heading.trim_matches('"')).collect()
 }
 
 #[test]
-fn the_man_pages_have_the_usual_sections() {
-    let headings = |page: String| -> Vec<String> {
-        let lines = page.lines();
-        lines
-            .filter_map(|line| line.strip_prefix(".SH "))
-            .map(|heading| heading.trim_matches('"').to_owned())
-            .collect()
-    };
-    let first = ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS"];
-    let page = headings(man(&HPIMOUNT));
-    assert_eq!(page[..4], first);
+fn the_man_pages_have_the_usual_sections_and_all_exit_codes() {
+    for command in commands() {
+        let page = man(&command);
+        let found = headings(&page);
+        assert_eq!(found[..3], ["NAME", "SYNOPSIS", "DESCRIPTION"], "{command}");
+        assert_eq!(found.last(), Some(&"SEE ALSO"), "{command}");
+        let status = page.split(".SH \"EXIT STATUS\"").nth(1).unwrap();
+        for reason in EXIT_REASONS {
+            let entry = format!(".TP {} {}.", reason.code, reason.meaning.replace('`', ""));
+            assert_mentions(status, &entry, &command);
+        }
+    }
     assert_eq!(
-        page[4..],
+        headings(&man("mount"))[3..],
         [
+            "OPTIONS",
+            "OPTIONS FOR SOURCES",
             "MOUNT OPTIONS",
             "CONTROL DIRECTORY",
             "EXIT STATUS",
@@ -127,12 +146,28 @@ fn the_man_pages_have_the_usual_sections() {
             "SEE ALSO"
         ]
     );
-    let page = headings(man(&HPIPACK));
-    assert_eq!(page[..4], first);
+    let page = man("");
+    for command in commands() {
+        assert_mentions(&page, &format!("hpi-{command}(1)"), "hpi(1)");
+    }
     assert_eq!(
-        page[4..],
-        ["EXIT STATUS", "SIGNALS", "EXAMPLES", "SEE ALSO"]
+        run(Command::new(HPI).args(["man", "nothing"])).code,
+        Some(2)
     );
+}
+
+#[test]
+fn the_man_page_of_mounts_describes_all_mount_options() {
+    let page = man("mount");
+    for option in MOUNT_OPTIONS {
+        let entry = format!(".TP\n{}\n", option.usage());
+        assert!(page.contains(&entry), "no entry {entry} in\n{page}");
+        let text = format!("{} Default: {}.", option.details, option.default);
+        assert_mentions(&page, &text.replace('`', ""), "hpimount(8)");
+    }
+    for ignored in ["nofail", "noatime", "_netdev"] {
+        assert_mentions(&page, ignored, "hpimount(8)");
+    }
 }
 
 #[test]
@@ -141,12 +176,15 @@ fn mandoc_finds_no_errors_in_the_man_pages() {
         return;
     }
     let dir = tempdir().unwrap();
-    for (name, page) in [
-        ("hpimount.8", Generated::Man.text(&HPIMOUNT)),
-        ("hpipack.1", Generated::Man.text(&HPIPACK)),
-        ("hpimount-open.1", Generated::Man.text(&OPEN)),
-        ("hpimount-thumbnailer.1", Generated::Man.text(&THUMBNAILER)),
-    ] {
+    let mut pages = vec![("hpi.1".to_owned(), printed(&["man"]))];
+    for command in commands() {
+        let name = match &*command {
+            "mount" => "hpimount.8".to_owned(),
+            command => format!("hpi-{command}.1"),
+        };
+        pages.push((name, printed(&["man", &command])));
+    }
+    for (name, page) in pages {
         let path = dir.path().join(name);
         fs::write(&path, page).unwrap();
         let ran = run(Command::new("mandoc").args(["-T", "lint"]).arg(&path));
@@ -157,61 +195,22 @@ fn mandoc_finds_no_errors_in_the_man_pages() {
     }
 }
 
-/// Returns how the completions for a shell write an option.
-fn in_completions<S>(shell: Generated, option: &OptionSpec<S>) -> Vec<String> {
-    let written = match option.value_name() {
-        Some(_) => format!("{}=", option.id()),
-        None => option.id().to_owned(),
-    };
-    match (option.is_mount_option(), shell) {
-        (true, Generated::Zsh) => vec![format!("\n        '{}[", option.id())],
-        (true, Generated::Fish) => vec![format!("\n    printf '%s\\t%s\\n' '{}", written)],
-        (true, _) => vec![written],
-        (false, Generated::Fish) => option
-            .spellings()
-            .iter()
-            .map(|spelling| match spelling.strip_prefix("--") {
-                Some(long) => format!(" -l {long} "),
-                None => format!(" -s {} ", &spelling[1..]),
-            })
-            .collect(),
-        (false, _) => option.spellings(),
-    }
-}
-
-#[test]
-fn the_completions_mention_every_option() {
-    fn check<S>(program: &Program<S>) {
-        for shell in [Generated::Bash, Generated::Zsh, Generated::Fish] {
-            let script = shell.text(program);
-            for option in program.options() {
-                for text in in_completions(shell, option) {
-                    assert!(script.contains(&text), "{shell:?}: {text}:\n{script}");
-                }
-                for choice in option.choices() {
-                    assert!(script.contains(choice.name), "{shell:?}: {}", choice.name);
-                }
-            }
-        }
-    }
-    check(&HPIMOUNT);
-    check(&HPIPACK);
-    check(&OPEN);
-    check(&THUMBNAILER);
-}
-
 /// Types lines into an interactive bash, where a tab completes, and returns the
 /// arguments of each command that bash runs, separated by blanks.
 fn typed_in_bash(lines: &[&str]) -> Vec<String> {
     let dir = tempdir().unwrap();
-    let mut setup = Generated::Bash.text(&HPIMOUNT);
-    setup += &Generated::Bash.text(&HPIPACK);
-    setup += "hpimount() { echo \"ran: $*\"; }\nhpipack() { echo \"ran: $*\"; }\nPS1=\n";
+    let mut setup = String::new();
+    for name in ["hpi", "hpimount", "hpipack"] {
+        setup += &printed(&["completions", "bash", name]);
+        setup += &format!("{name}() {{ echo \"ran: $*\"; }}\n");
+    }
+    setup += "PS1=\n";
     let rc = dir.path().join("rc");
     fs::write(&rc, setup).unwrap();
     let place = dir.path().join("place");
-    fs::create_dir(&place).unwrap();
+    fs::create_dir_all(place.join("pages")).unwrap();
     fs::write(place.join("totala1.hpi"), "").unwrap();
+    fs::write(place.join("colors.gpl"), "").unwrap();
     // In its own session, it does not use the terminal of the tests.
     let mut bash = Command::new("setsid")
         .args(["--wait", "bash", "--noprofile", "--rcfile"])
@@ -238,14 +237,19 @@ fn typed_in_bash(lines: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn bash_completes_options_their_values_and_paths() {
+fn bash_completes_commands_options_their_values_and_paths() {
     if !has_programs(&["bash", "setsid"]) {
         return;
     }
     let cases = [
+        ("hpi ext\ttot\t -C pa\t", "extract totala1.hpi -C pages/"),
+        ("hpi check --da\tcol\t", "check --dat colors.gpl"),
+        (
+            "hpi list -o ro,meta=hi\t tot\t",
+            "list -o ro,meta=hidden totala1.hpi",
+        ),
         ("hpimount --sep\t", "--separate"),
         ("hpimount --order ki\t", "--order kingdoms"),
-        ("hpimount --order=ki\t", "--order=kingdoms"),
         ("hpimount -o thr\t2", "-o threads=2"),
         ("hpimount -o umask=022,thr\t2", "-o umask=022,threads=2"),
         (
@@ -253,6 +257,9 @@ fn bash_completes_options_their_values_and_paths() {
             "-o ro,meta=hidden,force mnt",
         ),
         ("hpimount -oro,meta=o\t mnt", "-oro,meta=off mnt"),
+        ("hpimount -o ro,palette=co\t", "-o ro,palette=colors.gpl"),
+        ("hpimount -o header=@co\t", "-o header=@colors.gpl"),
+        ("hpimount -o blockcache=pa\t", "-o blockcache=pages/"),
         ("hpimount tot\t mnt", "totala1.hpi mnt"),
         ("hpimount -f tot\t mnt", "-f totala1.hpi mnt"),
         ("hpipack --met\tlz\t", "--method lz77"),
@@ -262,56 +269,114 @@ fn bash_completes_options_their_values_and_paths() {
 }
 
 #[test]
-fn fish_completes_mount_options() {
+fn fish_completes_options_and_files_in_their_values() {
     if !has_programs(&["fish"]) {
         return;
     }
-    let complete = |typed: &str| {
-        let script = Generated::Fish.text(&HPIMOUNT);
-        let script = format!("{script}\ncomplete -C '{typed}'\n");
-        run(Command::new("fish").args(["--no-config", "-c", &script])).stdout
-    };
-    assert!(complete("hpimount -o th").starts_with("threads=\t"));
-    assert!(complete("hpimount -o ro,meta=h").starts_with("ro,meta=hidden\t"));
-    assert!(complete("hpimount --ord").starts_with("--order\t"));
+    let dir = tempdir().unwrap();
+    fs::write(dir.path().join("palette.gpl"), "").unwrap();
+    for (line, completed) in [
+        ("hpi ext", "extract"),
+        ("hpi check --dat pal", "palette.gpl"),
+        ("hpi list -o th", "threads="),
+        ("hpimount -o th", "threads="),
+        ("hpimount -o ro,meta=h", "ro,meta=hidden"),
+        ("hpimount -o ro,palette=pal", "ro,palette=palette.gpl"),
+        ("hpimount -o header=@pal", "header=@palette.gpl"),
+        ("hpimount --ord", "--order"),
+    ] {
+        let name = line.split(' ').next().unwrap();
+        let script = printed(&["completions", "fish", name]);
+        let script = format!("{script}\ncomplete -C '{line}'\n");
+        let mut fish = Command::new("fish");
+        let ran = run(fish
+            .args(["--no-config", "-c", &script])
+            .current_dir(dir.path()));
+        let mut words = ran.stdout.lines().map(|line| line.split('\t').next());
+        assert!(words.any(|word| word == Some(completed)), "{line}: {ran:?}");
+    }
 }
 
 #[test]
 fn zsh_parses_the_completions() {
+    let script = printed(&["completions", "zsh"]);
+    assert!(script.contains(":OPTION,...:_hpi_mount_options'"));
     if !has_programs(&["zsh"]) {
         return;
     }
-    let script = Generated::Zsh.text(&HPIMOUNT);
-    assert!(script.contains(":OPTION,...:_hpimount_mount_options"));
-    for script in [script, Generated::Zsh.text(&HPIPACK)] {
+    for name in ["hpi", "hpimount", "hpipack"] {
+        let script = printed(&["completions", "zsh", name]);
         let ran = run(Command::new("zsh").args(["-f", "-n", "-c", &script]));
         assert_eq!((ran.code, ran.stderr), (Some(0), String::new()));
     }
 }
 
 #[test]
-fn the_programs_print_what_is_generated() {
-    let hpimount_path = env!("CARGO_BIN_EXE_hpimount");
-    let hpipack_path = env!("CARGO_BIN_EXE_hpipack");
-    for (name, kind) in Generated::NAMES {
-        let ran = run(Command::new(hpimount_path).args(["--generate", name]));
-        assert_eq!((ran.code, ran.stdout), (Some(0), kind.text(&HPIMOUNT)));
-        let ran = run(Command::new(hpipack_path).args(["--generate", name]));
-        assert_eq!((ran.code, ran.stdout), (Some(0), kind.text(&HPIPACK)));
-    }
-    let open_path = env!("CARGO_BIN_EXE_hpimount-open");
-    let thumbnailer_path = env!("CARGO_BIN_EXE_hpimount-thumbnailer");
-    for (path, page) in [
-        (open_path, Generated::Man.text(&OPEN)),
-        (thumbnailer_path, Generated::Man.text(&THUMBNAILER)),
-    ] {
-        let ran = run(Command::new(path).args(["--generate", "man"]));
-        assert_eq!((ran.code, ran.stdout), (Some(0), page));
-    }
-    for program in [hpimount_path, hpipack_path, open_path, thumbnailer_path] {
-        let ran = run(Command::new(program).args(["--generate", "man", "a", "b"]));
+fn each_other_name_is_that_of_a_command() {
+    for path in NAMES {
+        let name = path.rsplit('/').next().unwrap();
+        let ran = run(Command::new(path).arg("--version"));
+        let version = format!("{name} {}\n", env!("CARGO_PKG_VERSION"));
+        assert_eq!((ran.code, ran.stdout), (Some(0), version));
+        let ran = run(Command::new(path).arg("--no-such-option"));
         assert_eq!(ran.code, Some(2));
+        assert!(ran.stderr.starts_with(&format!("{name}: ")), "{ran:?}");
+        // As packages install it.
+        let ran = run(Command::new(HPI)
+            .arg0(format!("/usr/bin/{name}"))
+            .arg("--version"));
+        assert!(ran.stdout.starts_with(name), "{ran:?}");
+        // However it is called.
+        let ran = run(Command::new(path).arg0("another name").arg("--version"));
+        assert!(ran.stdout.starts_with(name), "{ran:?}");
     }
+}
+
+#[test]
+fn another_name_without_the_program_beside_it_says_what_is_missing() {
+    let dir = tempdir().unwrap();
+    let alone = dir.path().join("hpimount");
+    fs::copy(NAMES[0], &alone).unwrap();
+    let ran = run(&mut Command::new(&alone));
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.starts_with("hpimount: "), "{ran:?}");
+    assert!(
+        ran.stderr
+            .contains("hpi, the program to start: No such file"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn an_old_option_names_the_command_that_it_became() {
+    for (path, option, command) in [
+        (NAMES[0], "--list", "hpi list SOURCE [PATH...]"),
+        (NAMES[0], "--unmount", "hpi unmount MOUNTPOINT..."),
+        (NAMES[0], "--generate", "hpi completions SHELL"),
+        (NAMES[1], "--apply", "hpi apply CHANGES... SOURCE OUT"),
+    ] {
+        let ran = run(Command::new(path).args([option, "a.hpi", "b"]));
+        assert_eq!((ran.code, ran.stderr.lines().count()), (Some(2), 1));
+        assert!(
+            ran.stderr.contains(&format!(" {option}` is now `")),
+            "{ran:?}"
+        );
+        assert!(ran.stderr.contains(&format!("`{command}`")), "{ran:?}");
+    }
+}
+
+/// Returns the ways to write an option, the last one with its value.
+fn usage(arg: &Arg) -> Vec<String> {
+    let short = arg.get_short().map(|short| format!("-{short}"));
+    let long = arg.get_long().map(|long| format!("--{long}"));
+    let mut usage: Vec<String> = short.into_iter().chain(long).collect();
+    let values = arg
+        .get_value_names()
+        .filter(|_| arg.get_action().takes_values());
+    if let (Some(last), Some([value])) = (usage.last_mut(), values) {
+        *last += &format!(" <{value}>");
+    }
+    usage
 }
 
 /// Returns a row of a table in Markdown.
@@ -320,19 +385,24 @@ fn row(cells: &[&str]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-fn option_row<S>(option: &OptionSpec<S>) -> String {
-    let mut name: Vec<String> = option.spellings();
-    if let (Some(last), Some(usage)) = (name.last_mut(), option.usage().split(", ").last()) {
-        usage.clone_into(last);
+fn option_row(arg: &Arg) -> String {
+    let usage: Vec<String> = usage(arg)
+        .iter()
+        .map(|usage| format!("`{usage}`"))
+        .collect();
+    let mut help = arg.get_help().unwrap().to_string();
+    let values = arg.get_possible_values();
+    if arg.get_action().takes_values() && !values.is_empty() {
+        let values: Vec<_> = values
+            .iter()
+            .map(|value| format!("`{}`", value.get_name()))
+            .collect();
+        help += &format!(": {}", values.join(", "));
     }
-    let name: Vec<String> = name.iter().map(|name| format!("`{name}`")).collect();
-    let mut help = option.help.to_owned();
-    if !option.is_mount_option() && !option.choices().is_empty() {
-        let choices = option.choices().iter();
-        let choices: Vec<String> = choices.map(|choice| format!("`{}`", choice.name)).collect();
-        help += &format!(": {}", choices.join(", "));
+    for value in arg.get_default_values() {
+        help += &format!(" [default: {}]", value.display());
     }
-    row(&[&name.join(", "), &help, option.default])
+    row(&[&usage.join(", ").replace(['<', '>'], ""), &help])
 }
 
 /// Asserts that docs/OPTIONS.md has a table, and otherwise prints the table.
@@ -344,43 +414,40 @@ fn assert_documented(table: &str) {
 }
 
 #[test]
-fn the_documented_options_match_the_table() {
-    let flags = HPIMOUNT.flags().filter(|option| !option.hidden);
-    let rows: String = flags.map(option_row).collect();
-    assert_documented(&format!("| option | | default |\n|---|---|---|\n{rows}"));
-    let rows: String = HPIMOUNT.mount_options().map(option_row).collect();
+fn the_documented_options_match_those_of_the_commands() {
+    let hpi = cli::command("hpi");
+    let mut of_sources = String::new();
+    for command in hpi.get_subcommands() {
+        let (shared, own): (Vec<&Arg>, Vec<&Arg>) = command
+            .get_opts()
+            .partition(|arg| arg.get_help_heading().is_some());
+        let rows: String = own.into_iter().map(option_row).collect();
+        if !rows.is_empty() {
+            let name = command.get_name();
+            assert_documented(&format!(
+                "### `hpi {name}`\n\n| option | |\n|---|---|\n{rows}"
+            ));
+        }
+        if !shared.is_empty() {
+            of_sources = shared.into_iter().map(option_row).collect();
+        }
+    }
+    assert_documented(&format!("| option | |\n|---|---|\n{of_sources}"));
+    let rows = MOUNT_OPTIONS.iter().map(|option| {
+        let usage = format!("`{}`", option.usage());
+        row(&[&usage, option.help, option.default])
+    });
+    let rows: String = rows.collect();
     assert_documented(&format!("| `-o` | | default |\n|---|---|---|\n{rows}"));
 }
 
 #[test]
 fn the_documented_exit_codes_match_the_table() {
-    let reasons = HPIMOUNT.exit_reasons.iter();
-    let rows: String = reasons
+    let rows = EXIT_REASONS.iter();
+    let rows: String = rows
         .map(|reason| row(&[&reason.code.to_string(), reason.meaning]))
         .collect();
     assert_documented(&format!("| code | |\n|--:|---|\n{rows}"));
-}
-
-#[test]
-fn every_exit_code_is_in_the_table_once() {
-    fn codes(reasons: &[ExitReason]) -> Vec<u8> {
-        reasons.iter().map(|reason| reason.code).collect()
-    }
-    for reasons in [HPIMOUNT.exit_reasons, HPIPACK.exit_reasons] {
-        let codes = codes(reasons);
-        assert!(codes.is_sorted_by(|a, b| a < b), "{codes:?}");
-    }
-    let of_hpipack = codes(HPIPACK.exit_reasons);
-    for error in [
-        pack::Error::Source {
-            path: "dir".into(),
-            problem: String::new(),
-        },
-        pack::Error::Target {
-            path: "out".into(),
-            problem: String::new(),
-        },
-    ] {
-        assert!(of_hpipack.contains(&error.exit_code()));
-    }
+    let codes: Vec<u8> = EXIT_REASONS.iter().map(|reason| reason.code).collect();
+    assert!(codes.is_sorted_by(|a, b| a < b), "{codes:?}");
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use testkit::fuse_test;
 
 use testkit::hpipack::{hpipack, stderr};
-use testkit::mount::{Fixture, hpimount, run};
+use testkit::mount::{Fixture, hpi, hpimount, run};
 
 /// A name that turns a terminal red and forges a line of a log.
 const NAME: &str = "a\x1b[31mb\nhpimount: forged\u{202e}gpj.hpi";
@@ -66,7 +66,7 @@ fn a_message_has_the_name_of_the_program_and_one_line() {
         assert!(ran.stderr.contains(says), "{ran:?}");
     }
     let missing = fixture.dir().join("missing.hpi");
-    let ran = run(hpimount().arg("--list").arg(&missing));
+    let ran = run(hpi("list").arg(&missing));
     assert!(ran.stderr.contains("No such file or directory"), "{ran:?}");
     assert!(!ran.stderr.contains("os error"), "{ran:?}");
     let out = fixture.dir().join("missing/out.hpi");
@@ -97,8 +97,8 @@ fn a_file_that_is_no_list_of_images_is_a_usage_error() {
     let fixture = Fixture::new();
     let list = fixture.dir().join("garbage.txt");
     fs::write(&list, "just words\n").unwrap();
-    let mut command = hpimount();
-    command.args(["--check", "--dat"]).arg(&list);
+    let mut command = hpi("check");
+    command.args(["--dat"]).arg(&list);
     let ran = run(command.arg(&fixture.archive));
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("garbage.txt: "), "{ran:?}");
@@ -109,7 +109,7 @@ fn a_folder_without_archives_is_not_called_an_archive() {
     let fixture = Fixture::new();
     let folder = fixture.dir().join("empty");
     fs::create_dir(&folder).unwrap();
-    let ran = run(hpimount().arg("--list").arg("--game").arg(&folder));
+    let ran = run(hpi("list").arg("--game").arg(&folder));
     assert_eq!(ran.code, Some(11), "{ran:?}");
     let says = "empty: contains no archives of a game";
     assert!(ran.stderr.contains(says), "{ran:?}");
@@ -118,13 +118,13 @@ fn a_folder_without_archives_is_not_called_an_archive() {
 #[test]
 fn paths_are_listed_in_the_spelling_of_the_archive() {
     let fixture = Fixture::new();
-    let whole = run(hpimount().arg("--list").arg(&fixture.archive)).stdout;
+    let whole = run(hpi("list").arg(&fixture.archive)).stdout;
     let path = |line: &str| line.split(' ').next_back().unwrap_or_default().to_owned();
     let listed: Vec<String> = whole.lines().map(path).collect();
     let named = listed.iter().find(|path| path.to_uppercase() != **path);
     let named = named.unwrap();
-    let mut command = hpimount();
-    command.arg("--list").arg(&fixture.archive);
+    let mut command = hpi("list");
+    command.arg(&fixture.archive);
     let ran = run(command.arg(named.to_uppercase()));
     assert_eq!(ran.stdout.lines().map(path).next().as_ref(), Some(named));
 }

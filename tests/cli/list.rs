@@ -1,4 +1,4 @@
-//! Sources without a mount: `--list` shows the tree of a mount, and `--cat`
+//! Sources without a mount: `hpi list` shows the tree of a mount, and `hpi cat`
 //! prints the bytes of its files.
 
 use std::fs::{self, File as DiskFile};
@@ -14,9 +14,7 @@ use serde_json::Value;
 use testkit::fuse_test;
 use testkit::listed::{cat, matches_its_mount, on};
 use testkit::mount::namespace::{Namespace, USER};
-use testkit::mount::{
-    BIG, Fixture, Mount, Run, SMALL, big, has_programs, hpimount, mounts_at, run,
-};
+use testkit::mount::{BIG, Fixture, Mount, Run, SMALL, big, has_programs, hpi, mounts_at, run};
 use testkit::sources::{file, folder, hip, ifp};
 
 #[test]
@@ -25,18 +23,18 @@ fn a_listing_has_mode_size_date_method_and_path() {
     let then = SystemTime::UNIX_EPOCH + Duration::from_secs(998_575_506);
     let archive = DiskFile::options().append(true).open(&fixture.archive);
     archive.unwrap().set_modified(then).unwrap();
-    let ran = on(&fixture.archive, "-l", &[]);
+    let ran = on(&fixture.archive, "list", &[]);
     let lines = "-r--r--r--           6 2001-08-23 14:05 stored  hello.txt\n\
         dr-xr-xr-x           0 2001-08-23 14:05 -       maps/\n\
         -r--r--r--      300000 2001-08-23 14:05 zlib    maps/big.bin\n";
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), lines), "{ran:?}");
-    let below = on(&fixture.archive, "--list", &["MAPS", "hello.txt"]);
+    let below = on(&fixture.archive, "list", &["MAPS", "hello.txt"]);
     // In the spelling of the archive, not in the requested one.
     let mut sorted: Vec<&str> = lines.lines().collect();
     sorted.rotate_left(1);
     assert_eq!(below.stdout.lines().collect::<Vec<_>>(), sorted);
-    let ran = run(hpimount()
-        .args(["--list", "--json", "-o", "umask=077"])
+    let ran = run(hpi("list")
+        .args(["--json", "-o", "umask=077"])
         .arg(&fixture.archive)
         .arg("hello.txt"));
     let line: Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -54,7 +52,7 @@ fn a_listing_has_mode_size_date_method_and_path() {
 
 /// Returns the paths of a listing with these options.
 fn paths(source: &Path, args: &[&str]) -> Vec<String> {
-    let ran = on(source, "--list", &[&["--json"], args].concat());
+    let ran = on(source, "list", &[&["--json"], args].concat());
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{args:?}");
     let path = |line: &str| {
         let line: Value = serde_json::from_str(line).unwrap();
@@ -122,27 +120,27 @@ fn checksums_are_those_of_sha256sum_and_damage_is_named() {
     let backslash = r"a\b";
     let sums = |bytes: &[u8]| testkit::files::sha256(bytes);
     let named = folder(|source| fs::write(source.join(backslash), "x").unwrap());
-    let ran = on(&named.archive, "--list", &["--hash", "sha256"]);
+    let ran = on(&named.archive, "list", &["--hash", "sha256"]);
     assert_eq!(ran.stdout, format!("\\{}  a\\\\b\n", sums(b"x")));
     let fixture = Fixture::new();
-    let ran = on(&fixture.archive, "--list", &["--hash", "sha256"]);
+    let ran = on(&fixture.archive, "list", &["--hash", "sha256"]);
     let (small, large) = (sums(b"hello\n"), sums(&big()));
     assert_eq!(ran.stdout, format!("{small}  {SMALL}\n{large}  {BIG}\n"));
-    let ran = on(&fixture.archive, "--list", &["--hash", "sha256", "-0"]);
+    let ran = on(&fixture.archive, "list", &["--hash", "sha256", "-0"]);
     assert_eq!(ran.stdout, format!("{small}  {SMALL}\0{large}  {BIG}\0"));
-    let ran = on(&fixture.archive, "--list", &["-0"]);
+    let ran = on(&fixture.archive, "list", &["-0"]);
     assert_eq!(ran.stdout, format!("{SMALL}\0maps\0{BIG}\0"));
     let mut bytes = fs::read(&fixture.archive).unwrap();
     let chunk = bytes.windows(4).position(|four| four == b"SQSH").unwrap();
     bytes[chunk + 100] ^= 1;
     fs::write(&fixture.archive, bytes).unwrap();
-    let ran = on(&fixture.archive, "--list", &["--hash", "sha256"]);
+    let ran = on(&fixture.archive, "list", &["--hash", "sha256"]);
     assert_eq!(
         (ran.code, ran.stdout),
         (Some(12), format!("{small}  {SMALL}\n"))
     );
     assert!(
-        ran.stderr.starts_with(&format!("hpimount: {BIG}: chunk ")),
+        ran.stderr.starts_with(&format!("hpi: {BIG}: chunk ")),
         "{}",
         ran.stderr
     );
@@ -173,7 +171,7 @@ fn files_in_any_spelling_are_printed_one_after_the_other() {
     assert!(cat(&fixture.archive, &[BIG, SMALL]) == [&big(), &b"hello\n"[..]].concat());
     let exact = on(
         &fixture.archive,
-        "--cat",
+        "cat",
         &["HELLO.txt", "-o", "case_sensitive"],
     );
     assert_eq!(exact.code, Some(1));
@@ -199,14 +197,14 @@ fn paths_lead_through_archives_assets_and_links() {
         cat(&fixture.archive, &["link"]),
         fs::read(fixture.archive.join("outer.hpi")).unwrap()
     );
-    let ids = on(&fixture.archive, "--list", &["assets.HIP.d/ids", "--json"]);
+    let ids = on(&fixture.archive, "list", &["assets.HIP.d/ids", "--json"]);
     let link = ids.stdout.lines().last().unwrap();
     let link: Value = serde_json::from_str(link).unwrap();
     assert_eq!(
         cat(&fixture.archive, &[link["path"].as_str().unwrap()]),
         package
     );
-    let layer = on(&fixture.archive, "-l", &["assets.HIP.d/layers"]).stdout;
+    let layer = on(&fixture.archive, "list", &["assets.HIP.d/layers"]).stdout;
     let asset = layer.split_whitespace().last().unwrap();
     let info = cat(&fixture.archive, &[&format!("{asset}.meta/info.txt")]);
     assert!(
@@ -214,10 +212,10 @@ fn paths_lead_through_archives_assets_and_links() {
         "{asset}"
     );
     // Companions are listed only on request.
-    let all = on(&fixture.archive, "-l", &[]).stdout;
+    let all = on(&fixture.archive, "list", &[]).stdout;
     assert_eq!(all.lines().count(), 5, "{all}");
     for path in ["away", "loop", "../source/link"] {
-        let ran = on(&fixture.archive, "--cat", &[path]);
+        let ran = on(&fixture.archive, "cat", &[path]);
         assert_eq!(ran.code, Some(1), "{ran:?}");
         assert!(ran.stderr.contains("leads out of the source"), "{ran:?}");
     }
@@ -228,14 +226,14 @@ fn unreadable_paths_are_named_and_the_rest_is_printed() {
     let fixture = Fixture::new();
     let ran = on(
         &fixture.archive,
-        "--cat",
+        "cat",
         &["nowhere", "maps", SMALL, "hello.txt/"],
     );
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), "hello\n"));
     let lines = [
-        "hpimount: nowhere: no such file or directory",
-        "hpimount: maps: is a directory",
-        "hpimount: hello.txt/: not a directory",
+        "hpi: nowhere: no such file or directory",
+        "hpi: maps: is a directory",
+        "hpi: hello.txt/: not a directory",
     ];
     assert_eq!(ran.stderr.lines().collect::<Vec<_>>(), lines);
     // Damage a byte of the payload of the large file's second chunk.
@@ -247,16 +245,12 @@ fn unreadable_paths_are_named_and_the_rest_is_printed() {
         .collect();
     bytes[chunks[1] + 100] ^= 1;
     fs::write(&fixture.archive, bytes).unwrap();
-    let output = hpimount()
-        .arg("--cat")
-        .arg(&fixture.archive)
-        .arg(BIG)
-        .output();
+    let output = hpi("cat").arg(&fixture.archive).arg(BIG).output();
     let output = output.unwrap();
     assert_eq!(output.status.code(), Some(12));
     assert!(output.stdout == big()[..65_536]);
     let said = String::from_utf8(output.stderr).unwrap();
-    let place_of_damage = format!("hpimount: {BIG}: chunk 1 at {:#x}: checksum is ", chunks[1]);
+    let place_of_damage = format!("hpi: {BIG}: chunk 1 at {:#x}: checksum is ", chunks[1]);
     assert!(said.starts_with(&place_of_damage), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");
 }
@@ -268,10 +262,11 @@ fn a_closed_pipe_ends_the_program_silently() {
         entry(name.as_bytes(), File::new("", Method::Stored))
     });
     let fixture = file("many.hpi", &V1::new(entries.collect()).build().bytes);
-    for args in [&["--list"][..], &["--cat"]] {
-        let mut command = hpimount();
-        command.args(args).arg(&fixture.archive);
-        if args[0] == "--cat" {
+    for command in ["list", "cat"] {
+        let prints = command == "cat";
+        let mut command = hpi(command);
+        command.arg(&fixture.archive);
+        if prints {
             fs::write(&fixture.archive, testkit::mount::sample().bytes).unwrap();
             command.arg(BIG);
         }
@@ -293,7 +288,7 @@ fn printing_does_not_need_fuse() {
     let hidden = "mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && exec \"$@\"";
     let mut command = Command::new("unshare");
     command.args(["-m", "sh", "-c", hidden, "sh"]);
-    command.args([env!("CARGO_BIN_EXE_hpimount"), "--cat"]);
+    command.args([env!("CARGO_BIN_EXE_hpi"), "cat"]);
     let ran = run(command.arg(&fixture.archive).arg(SMALL));
     assert_eq!(
         (ran.code, ran.stdout.as_str()),
@@ -302,9 +297,9 @@ fn printing_does_not_need_fuse() {
     );
 }
 
-/// Runs `--unmount`.
+/// Runs `hpi unmount`.
 fn unmount(points: &[&Path]) -> Run {
-    run(hpimount().arg("--unmount").args(points))
+    run(hpi("unmount").args(points))
 }
 
 #[fuse_test]
@@ -350,7 +345,10 @@ fn users_can_unmount_their_own_mounts() {
     let mount = namespace.mount(&[]);
     let program = namespace.program.clone();
     let point = namespace.fixture.point.clone();
-    let ran = run(namespace.user(USER, program).arg("--unmount").arg(point));
+    let ran = run(namespace
+        .user(USER, program.with_file_name("hpi"))
+        .arg("unmount")
+        .arg(point));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(mount.0.wait(), Some(0));
     assert!(namespace.mounts().is_empty());
@@ -365,8 +363,8 @@ fn local_times_are_those_of_the_zone_in_the_environment() {
         ("UTC", "2000-01-01T00:00:00Z"),
         ("EST5", "2000-01-01T05:00:00Z"),
     ] {
-        let mut command = hpimount();
-        command.env("TZ", zone).args(["--list", "--json"]);
+        let mut command = hpi("list");
+        command.env("TZ", zone).args(["--json"]);
         let ran = run(command.arg(&zip.archive).arg("stored.txt"));
         let line: Value = serde_json::from_str(&ran.stdout).unwrap();
         assert_eq!(line["modified"], expected, "{zone}: {ran:?}");

@@ -4,9 +4,9 @@ mod architecture;
 mod check;
 mod check_once;
 mod command_line;
-mod completions;
 mod diff;
 mod exit_codes;
+mod extract;
 mod field_tables;
 mod foreign_text;
 #[cfg(feature = "index")]

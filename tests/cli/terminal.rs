@@ -6,7 +6,7 @@ use std::process::Command;
 use tempfile::tempdir;
 
 use fixtures::noise;
-use testkit::mount::{Fixture, has_programs, hpimount, run};
+use testkit::mount::{Fixture, has_programs, hpi, run};
 use testkit::terminal::on_terminal;
 
 /// What erases the line of the cursor.
@@ -20,12 +20,12 @@ fn long_commands_show_progress_on_a_terminal_and_erase_it() {
     fs::write(files.join("a.bin"), noise(1, 3 << 20)).unwrap();
     let mut pack = Command::new(env!("CARGO_BIN_EXE_hpipack"));
     pack.arg("--force").args([&files, &out]);
-    let mut check = hpimount();
-    check.arg("--check").arg(&out);
+    let mut check = hpi("check");
+    check.arg(&out);
     let mut commands = vec![(pack, "\u{2591}"), (check, "\u{2591}")];
     if cfg!(feature = "index") {
-        let mut index = hpimount();
-        index.arg("--index").arg(work.path().join("index.db"));
+        let mut index = hpi("index");
+        index.arg(work.path().join("index.db"));
         index.arg(&out);
         commands.push((index, " entries, "));
     }
@@ -56,8 +56,8 @@ fn a_password_is_asked_for_on_the_terminal_which_does_not_show_it() {
         .current_dir(work.path())
         .status();
     assert!(zip.unwrap().success());
-    let mut cat = hpimount();
-    cat.args(["-o", "password=ask", "--cat"]).arg(&archive);
+    let mut cat = hpi("cat");
+    cat.args(["-o", "password=ask"]).arg(&archive);
     cat.arg("a.txt");
     let Some(shown) = on_terminal(&cat, &[("Password: ", "secret\n")]) else {
         return;
@@ -72,7 +72,7 @@ fn a_password_is_asked_for_on_the_terminal_which_does_not_show_it() {
     without.arg("--wait").arg(cat.get_program());
     let ran = run(without.args(cat.get_args()));
     assert_eq!(ran.code, Some(2), "{ran:?}");
-    let problem = "hpimount: -o password=ask: ";
+    let problem = "hpi: -o password=ask: ";
     assert!(ran.stderr.starts_with(problem), "{ran:?}");
 }
 
@@ -81,12 +81,11 @@ fn a_terminal_that_asks_for_a_password_shows_what_is_typed_after_ctrl_c() {
     if !has_programs(&["sh", "stty"]) {
         return;
     }
-    let program = hpimount();
-    let program = program.get_program().to_str().unwrap();
+    let program = env!("CARGO_BIN_EXE_hpi");
     let fixture = Fixture::new();
     let archive = fixture.archive.display();
     let asks =
-        format!("trap : INT; {program} -o password=ask --list {archive}; echo code $?; stty -a");
+        format!("trap : INT; {program} list -o password=ask {archive}; echo code $?; stty -a");
     let mut shell = Command::new("sh");
     shell.args(["-c", &asks]);
     let Some(shown) = on_terminal(&shell, &[("Password: ", "\u{3}")]) else {

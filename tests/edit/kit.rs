@@ -7,7 +7,7 @@ use std::process::Command;
 
 use fixtures::hpi::{File, V1, dir, file};
 use hpimount_containers::hpi::chunk::Method;
-use testkit::applied::hpipack_apply;
+use testkit::applied::hpi_apply;
 use testkit::hpipack::stderr;
 use testkit::mount::{Fixture, Mount, eventually, hpimount};
 
@@ -214,7 +214,7 @@ impl Editing {
     /// Returns the changed source as hpipack writes it.
     pub(crate) fn applied(&self) -> Vec<u8> {
         let out = self.mount().fixture.dir().join("applied");
-        let ran = hpipack_apply(&["--force"], &self.folder, &self.source, &out);
+        let ran = hpi_apply(&["--force"], &self.folder, &self.source, &out);
         assert!(ran.status.success(), "{}", stderr(&ran));
         fs::read(out).unwrap()
     }

@@ -7,7 +7,7 @@ use fixtures::container_seeds::{cso, gcm, img, sectors, zip};
 use fixtures::disc::Disc;
 use fixtures::hip::{Asset, Hip};
 use hpimount_containers::hip::{Game, Platform};
-use testkit::applied::hpipack_apply;
+use testkit::applied::hpi_apply;
 use testkit::fuse_test;
 use testkit::hpipack::stderr;
 use testkit::mount::{Fixture, Mount, eventually, hpimount};
@@ -33,7 +33,7 @@ fn disc() -> Vec<u8> {
 /// Checks that the disc in the root is what hpipack writes.
 fn assert_disc(editing: &Editing) -> Vec<u8> {
     let out = editing.mount().fixture.dir().join("applied.iso");
-    let ran = hpipack_apply(&["--force"], &editing.folder, &editing.source, &out);
+    let ran = hpi_apply(&["--force"], &editing.folder, &editing.source, &out);
     assert!(ran.status.success(), "{}", stderr(&ran));
     let (applied, shown) = (fs::read(out).unwrap(), editing.read("disc.iso"));
     assert!(applied == shown, "the disc is not what hpipack writes");

@@ -45,8 +45,8 @@ fn other_files_with_the_extension_of_pictures_are_no_damaged_pictures() {
         fs::write(source.join("level.tex.xbx"), [1, 0, 0, 0, 9, 9, 9, 9]).unwrap();
         fs::write(source.join("SaveImage.xbx"), consoles::xpr()).unwrap();
     });
-    let checked = Command::new(env!("CARGO_BIN_EXE_hpimount"))
-        .arg("--check")
+    let checked = Command::new(env!("CARGO_BIN_EXE_hpi"))
+        .arg("check")
         .arg(&source.archive)
         .output()
         .unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fixtures::container_seeds::{zip_of_copies, zip_with};
-use testkit::mount::{Run, hpimount, run};
+use testkit::mount::{Run, hpi, run};
 use testkit::sources::{file, folder};
 
 /// Entries of the directory of each archive.
@@ -23,7 +23,7 @@ fn million() -> Vec<u8> {
 /// Returns the exit code of a check, and its output.
 fn check(source: &Path, options: &[&str]) -> (Option<i32>, String) {
     let begun = Instant::now();
-    let Run { code, stdout, .. } = run(hpimount().arg("--check").args(options).arg(source));
+    let Run { code, stdout, .. } = run(hpi("check").args(options).arg(source));
     assert!(begun.elapsed() < LONGEST, "{:?}", begun.elapsed());
     (code, stdout)
 }
@@ -68,9 +68,9 @@ fn bytes_that_a_small_file_pretends_to_have_are_not_read_without_end() {
 }
 
 /// Returns the result of the program with these arguments, which must end soon.
-fn soon(arguments: &[&std::ffi::OsStr]) -> Run {
+fn soon(command: &str, arguments: &[&std::ffi::OsStr]) -> Run {
     let begun = Instant::now();
-    let ran = run(hpimount().args(arguments));
+    let ran = run(hpi(command).args(arguments));
     assert!(begun.elapsed() < LONGEST, "{:?}", begun.elapsed());
     ran
 }
@@ -86,12 +86,10 @@ fn a_comparison_of_two_million_archives_ends_and_says_so() {
         std::fs::write(source.join("b.zip"), million(b"b")).unwrap();
     });
     let side = |name: &str| fixture.archive.join(name).into_os_string();
-    let ran = soon(&[
-        "--diff".as_ref(),
-        "--expansion=50".as_ref(),
-        &side("a.zip"),
-        &side("b.zip"),
-    ]);
+    let ran = soon(
+        "diff",
+        &["--expansion=50".as_ref(), &side("a.zip"), &side("b.zip")],
+    );
     assert_eq!(ran.code, Some(2), "{ran:?}");
     let said = "a.zip: has more than 50 archives in archives, and the others are left out; \
         `--expansion` raises the limit";
@@ -119,15 +117,15 @@ fn bytes_that_a_small_file_pretends_to_have_are_not_compared_or_listed_without_e
     let (zeros, ones) = (zeros.archive.as_os_str(), ones.archive.as_os_str());
     let option = "--expansion=1".as_ref();
     let said = "holds more than 16777216 bytes in archives";
-    let ran = soon(&["--diff".as_ref(), option, zeros, ones]);
+    let ran = soon("diff", &[option, zeros, ones]);
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
-    let ran = soon(&["--list".as_ref(), "--hash=sha256".as_ref(), option, zeros]);
+    let ran = soon("list", &["--hash=sha256".as_ref(), option, zeros]);
     assert_eq!(ran.code, Some(10), "{ran:?}");
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
     // Files within the limit are listed, and all files without checksums.
     assert_eq!(ran.stdout.lines().count(), 166);
-    let ran = soon(&["--list".as_ref(), option, zeros]);
+    let ran = soon("list", &[option, zeros]);
     assert_eq!((ran.code, ran.stdout.lines().count()), (Some(0), COUNT));
 }
 
@@ -138,8 +136,8 @@ fn an_index_of_a_million_archives_in_a_small_file_ends_and_says_so() {
     let database = fixture.archive.with_file_name("million.sqlite");
     let begun = Instant::now();
     let index = |options: &[&str]| {
-        let mut command = hpimount();
-        command.arg("--index").arg(&database).args(options);
+        let mut command = hpi("index");
+        command.arg(&database).args(options);
         run(command.arg(&fixture.archive))
     };
     let Run { code, stderr, .. } = index(&["--expansion=50"]);

@@ -9,7 +9,7 @@ use testkit::fuse_test;
 
 use rustix::fs::inotify;
 use testkit::mount::{
-    Fixture, Mount, SMALL, TINY_CACHE, can_mount, has_programs, hpimount, mounts_at, run,
+    Fixture, Mount, SMALL, TINY_CACHE, can_mount, has_programs, hpi, hpimount, mounts_at, run,
 };
 
 #[fuse_test]
@@ -29,7 +29,7 @@ fn of_mounts_that_start_at_once_on_a_directory_one_is_made() {
     codes.sort();
     let layers = mounts_at(&fixture.point).len();
     for _ in 0..layers {
-        run(hpimount().arg("--unmount").arg(&fixture.point));
+        run(hpi("unmount").arg(&fixture.point));
     }
     let expected = [0, 20, 20, 20, 20, 20].map(Some);
     let errors = fs::read_to_string(fixture.dir().join("errors")).unwrap();
@@ -163,7 +163,7 @@ fn the_helper_accepts_the_options_of_mount_and_remounts() {
     let again = helper(&fixture, "remount,ro");
     let writable = helper(&fixture, "remount,rw");
     let layers = mounts_at(&fixture.point).len();
-    run(hpimount().arg("--unmount").arg(&fixture.point));
+    run(hpi("unmount").arg(&fixture.point));
     assert_eq!(again.code, Some(0), "{again:?}");
     assert_eq!(writable.code, Some(32), "{writable:?}");
     assert!(writable.stderr.contains("read-only"), "{writable:?}");

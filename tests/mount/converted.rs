@@ -13,7 +13,7 @@ use fixtures::ta::{gaf, pcx, tdo};
 use hpimount_containers::hpi::chunk::Method;
 use testkit::files::walk;
 use testkit::merging::{Folder, attribute, tree};
-use testkit::mount::{Mount, hpimount, run};
+use testkit::mount::{Mount, hpi, run};
 use testkit::mounted::{mounted, stats};
 use testkit::pictures::pixels;
 use testkit::sources::{file, folder, hip, ifp, names, pack};
@@ -523,10 +523,8 @@ fn a_lone_asset_without_an_extension_is_converted_too() {
 #[fuse_test]
 fn it_is_listed_without_a_mount_as_in_a_mount() {
     let mount = file("totala1.hpi", &game()).mount(&["--converted"]);
-    let mut command = hpimount();
-    command
-        .args(["--converted", "--list"])
-        .arg(&mount.fixture.archive);
+    let mut command = hpi("list");
+    command.args(["--converted"]).arg(&mount.fixture.archive);
     let listed = run(&mut command);
     assert_eq!(listed.code, Some(0), "{listed:?}");
     let paths = listed.stdout.lines().map(|line| {

@@ -14,7 +14,7 @@ use fixtures::hip::Hip;
 use fixtures::hpi::{self, V1, file};
 use testkit::limits::peak_memory_of;
 use testkit::mount::others::forget_names;
-use testkit::mount::{Mount, eventually, has_programs, hpimount, run};
+use testkit::mount::{Mount, eventually, has_programs, hpi, run};
 use testkit::mounted::{counter, mounted, stats};
 use testkit::sources::{folder, ifp, names};
 use testkit::trial;
@@ -217,8 +217,8 @@ fn directories_that_are_evicted_are_checked_all_the_same() {
         }
     });
     // Less memory than the warnings of eight assets at once may take.
-    let options = ["--check", "-o", "threads=8,cachesize=4M"];
-    let ran = run(hpimount().args(options).arg(&fixture.archive));
+    let options = ["-o", "threads=8,cachesize=4M"];
+    let ran = run(hpi("check").args(options).arg(&fixture.archive));
     assert_eq!(
         (ran.code, ran.stdout.lines().count()),
         (Some(0), 1),

@@ -12,9 +12,9 @@ use fixtures::container_seeds as seeds;
 use fixtures::disc::Disc;
 use fixtures::hip::{Asset, Hip};
 use fixtures::noise;
-use testkit::applied::{hpipack_apply, write};
+use testkit::applied::{hpi_apply, write};
 use testkit::hpipack::{hpipack, stderr};
-use testkit::mount::{Fixture, Mount, hpimount, run};
+use testkit::mount::{Fixture, Mount, hpi, hpimount, run};
 use testkit::mounted::info;
 
 /// An archive with a folder of changes.
@@ -60,7 +60,7 @@ impl Changed {
     fn written(&self, name: &str) -> PathBuf {
         let out = self.work.path().join("out").join(name);
         fs::create_dir_all(out.parent().unwrap()).unwrap();
-        let ran = hpipack_apply(&["--quiet"], &self.folder, &self.original, &out);
+        let ran = hpi_apply(&["--quiet"], &self.folder, &self.original, &out);
         assert!(ran.status.success(), "{}", stderr(&ran));
         out
     }
@@ -202,8 +202,8 @@ fn all_files_of_a_folder_of_changes_count_towards_the_memory_budget() {
         write(&changed.folder, &format!("._{number:0198}"), b"");
     }
     let check = |source: &Path, cache: &str| {
-        let mut program = hpimount();
-        program.args(["--check", "-o", cache, "--apply"]);
+        let mut program = hpi("check");
+        program.args(["-o", cache, "--apply"]);
         run(program.arg(&changed.folder).arg(source))
     };
     let folder = changed.work.path().join("folder");
@@ -221,9 +221,8 @@ fn all_files_of_a_folder_of_changes_count_towards_the_memory_budget() {
 fn a_check_reads_the_result_and_compares_it_with_the_folder() {
     let changes: [(&str, &[u8]); 2] = [("a.ifp", b"padded"), ("new.txd", &noise(1, 4096))];
     let changed = changed("a.img", &seeds::img(), &changes);
-    let mut program = hpimount();
+    let mut program = hpi("check");
     program
-        .arg("--check")
         .arg("--apply")
         .arg(&changed.folder)
         .arg(&changed.original);
@@ -237,9 +236,8 @@ fn a_check_reads_the_result_and_compares_it_with_the_folder() {
     );
     assert!(!ran.stdout.contains("differs from the folder"), "{ran:?}");
     let hip_changes = changed_hip();
-    let mut program = hpimount();
+    let mut program = hpi("check");
     program
-        .arg("--check")
         .arg("--apply")
         .arg(&hip_changes.folder)
         .arg(&hip_changes.original);
@@ -247,9 +245,8 @@ fn a_check_reads_the_result_and_compares_it_with_the_folder() {
     assert!(!ran.stdout.contains("differs from the folder"), "{ran:?}");
     // What cannot be applied is not checked.
     write(&hip_changes.folder, "info.json", b"{}");
-    let mut program = hpimount();
+    let mut program = hpi("check");
     program
-        .arg("--check")
         .arg("--apply")
         .arg(&hip_changes.folder)
         .arg(&hip_changes.original);
@@ -302,8 +299,8 @@ fn a_changed_disc_is_never_a_bad_dump() {
         let dat = changed.work.path().join("list.dat");
         fs::write(&dat, list).unwrap();
         let check = |options: &[&Path]| {
-            let mut program = hpimount();
-            program.args(["--check", "--dat"]).arg(&dat);
+            let mut program = hpi("check");
+            program.args(["--dat"]).arg(&dat);
             run(program.args(options).arg(&changed.original))
         };
         let ran = check(&[]);

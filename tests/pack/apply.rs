@@ -1,4 +1,4 @@
-//! `hpipack --apply`, and a mount with the same changes: for made-up archives and
+//! `hpi apply`, and a mount with the same changes: for made-up archives and
 //! folders of changes of every format, the result has the files that the folder
 //! says, and the image in the mount is the written file.
 
@@ -20,7 +20,7 @@ use hpimount_containers::apply::{Tools, apply};
 use hpimount_containers::changes::{Change, Folder, NewFile, Original, Report};
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::io::ReadAt;
-use testkit::applied::{NotConverted, hpipack_apply, open_changed, read_at, write};
+use testkit::applied::{NotConverted, hpi_apply, open_changed, read_at, write};
 use testkit::hpipack::{contents, hpipack, stderr};
 use testkit::trial;
 use testkit::walked::{files, open, sha256_of};
@@ -261,7 +261,7 @@ fn check(seed: &Seed, plan: &Plan) {
     write_changes(seed, plan, &folder, &mut expected);
     let out = work.path().join("out").join(seed.name);
     fs::create_dir(out.parent().unwrap()).unwrap();
-    let ran = hpipack_apply(&["--quiet"], &folder, &original, &out);
+    let ran = hpi_apply(&["--quiet"], &folder, &original, &out);
     assert!(
         ran.status.success(),
         "{}: {plan:?}: {}",
@@ -317,7 +317,7 @@ fn a_folder_that_changes_nothing_gives_the_original() {
         }
         let out = work.path().join("out").join(seed.name);
         fs::create_dir(out.parent().unwrap()).unwrap();
-        let ran = hpipack_apply(&["--quiet"], &folder, &original, &out);
+        let ran = hpi_apply(&["--quiet"], &folder, &original, &out);
         assert!(ran.status.success(), "{}: {}", seed.name, stderr(&ran));
         assert!(fs::read(&out).unwrap() == seed.bytes, "{}", seed.name);
     }
@@ -366,7 +366,7 @@ fn all_refusals_are_listed_at_once_and_nothing_is_written() {
     write(&folder, "dir/file.txd", b"x");
     std::os::unix::fs::symlink("a.ifp", folder.join("link.txd")).unwrap();
     let out = work.path().join("out.img");
-    let ran = hpipack_apply(&[], &folder, &original, &out);
+    let ran = hpi_apply(&[], &folder, &original, &out);
     assert_eq!(ran.status.code(), Some(REFUSED));
     let told = stderr(&ran);
     for path in ["noextension", "dir", "link.txd"] {
@@ -431,7 +431,7 @@ fn what_desktops_and_file_systems_leave_behind_is_skipped() {
         write(&folder, name, b"x");
     }
     let out = work.path().join("out.img");
-    let ran = hpipack_apply(&[], &folder, &original, &out);
+    let ran = hpi_apply(&[], &folder, &original, &out);
     assert!(ran.status.success(), "{}", stderr(&ran));
     assert_eq!(fs::read(&out).unwrap(), seeds::img());
 }
@@ -471,10 +471,10 @@ fn files_that_moved_on_a_disc_are_refused_only_if_asked() {
     let folder = work.path().join("changes");
     write(&folder, "README.TXT", &noise(1, 5000));
     let out = work.path().join("out.iso");
-    let ran = hpipack_apply(&["--apply-strict"], &folder, &original, &out);
+    let ran = hpi_apply(&["--strict"], &folder, &original, &out);
     assert_eq!(ran.status.code(), Some(REFUSED));
     assert!(stderr(&ran).contains("README.TXT: moved from block"));
-    let ran = hpipack_apply(&[], &folder, &original, &out);
+    let ran = hpi_apply(&[], &folder, &original, &out);
     assert!(ran.status.success() && stderr(&ran).contains("README.TXT: moved from block"));
 }
 
@@ -489,11 +489,11 @@ fn the_target_is_neither_the_original_nor_in_the_folder_of_changes() {
         (&[][..], original.clone()),
         (&["--force"], folder.join("out.img")),
     ] {
-        let ran = hpipack_apply(options, &folder, &original, &out);
+        let ran = hpi_apply(options, &folder, &original, &out);
         assert_eq!(ran.status.code(), Some(NOT_WRITTEN), "{}", stderr(&ran));
     }
     assert_eq!(fs::read(&original).unwrap(), seeds::img());
-    let ran = hpipack_apply(&["--force"], &folder, &original, &original);
+    let ran = hpi_apply(&["--force"], &folder, &original, &original);
     assert!(ran.status.success(), "{}", stderr(&ran));
     assert_ne!(fs::read(&original).unwrap(), seeds::img());
 }
@@ -591,7 +591,7 @@ fn formats_that_cannot_be_written_are_refused() {
     let folder = work.path().join("changes");
     write(&folder, "x", b"x");
     let out = work.path().join("out.7z");
-    let ran = hpipack_apply(&[], &folder, &original, &out);
+    let ran = hpi_apply(&[], &folder, &original, &out);
     assert_eq!(ran.status.code(), Some(REFUSED));
     assert!(
         stderr(&ran).contains("7z archives cannot be changed"),

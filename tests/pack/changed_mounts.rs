@@ -16,13 +16,13 @@ use fixtures::container_seeds::zip_with;
 use fixtures::gxt;
 use fixtures::hpi::{V1, V2};
 use hpimount::mount::{FileKind, Ino, Sources, Vfs};
-use testkit::applied::{hpipack_apply, open_sources, read_at, write};
+use testkit::applied::{hpi_apply, open_sources, read_at, write};
 use testkit::hpipack::stderr;
 use testkit::merging::{folder, text};
 use testkit::mount::{Fixture, hpimount};
 use testkit::walked::{files, sha256_of};
 
-/// Exit codes of `--diff` with differences, and of refused changes.
+/// Exit codes of `hpi diff` with differences, and of refused changes.
 const DIFFERENT: i32 = 1;
 const REFUSED: i32 = 14;
 
@@ -59,11 +59,11 @@ impl Work {
     fn run(&self, arguments: &[&str]) -> Output {
         let own = self.0.path().to_str().unwrap();
         let arguments = arguments.iter().map(|text| text.replace("{}", own));
-        let mut program: Command = hpimount();
+        let mut program = Command::new(env!("CARGO_BIN_EXE_hpi"));
         program
+            .args(arguments)
             .arg("--apply")
-            .arg(self.path("edit"))
-            .args(arguments);
+            .arg(self.path("edit"));
         program.output().unwrap()
     }
 }
@@ -211,7 +211,7 @@ fn changes_inside_an_archive_of_a_merge_or_a_folder_change_its_bytes() {
     work.edit("inner.zip.d/d/f.txt", b"new");
     let source = work.source("inner.zip", &inner);
     let written = work.path("written.zip");
-    let ran = hpipack_apply(&["--quiet"], &work.path("inside"), &source, &written);
+    let ran = hpi_apply(&["--quiet"], &work.path("inside"), &source, &written);
     assert!(ran.status.success(), "{}", stderr(&ran));
     for sources in [given(&archives), given(&[folder])] {
         let vfs = work.open(&sources).unwrap();
@@ -348,7 +348,7 @@ fn the_directories_that_an_edited_table_lists_count_towards_the_cache() {
     let shown = read_at(&open_sources(&given(&[folder]), &[]).unwrap(), table);
     let shown = String::from_utf8(shown).unwrap();
     work.edit(table, shown.replace("Grün", "Blau").as_bytes());
-    let check = |size: &str| work.run(&["--check", "-o", size, "{}/folder"]);
+    let check = |size: &str| work.run(&["check", "-o", size, "{}/folder"]);
     let checked = check("cachesize=8M");
     assert!(checked.status.success(), "{}", stderr(&checked));
     let refused = check("cachesize=1M");
@@ -369,10 +369,10 @@ fn a_single_asset_takes_an_edited_text_or_other_bytes() {
     let shown = read_at(&vfs, "converted/american.txt");
     assert_eq!(String::from_utf8(shown).unwrap(), new);
     let out = work.path("out.gxt");
-    let ran = hpipack_apply(&["--quiet"], &work.path("edit"), &asset, &out);
+    let ran = hpi_apply(&["--quiet"], &work.path("edit"), &asset, &out);
     assert!(ran.status.success(), "{}", stderr(&ran));
     assert_eq!(fs::read(&out).unwrap(), read_at(&vfs, "american.gxt"));
-    let dry = hpipack_apply(&["--dry-run"], &work.path("edit"), &asset, &out);
+    let dry = hpi_apply(&["--dry-run"], &work.path("edit"), &asset, &out);
     assert!(dry.status.success(), "{}", stderr(&dry));
 
     fs::remove_dir_all(work.path("edit")).unwrap();
@@ -449,7 +449,7 @@ fn assets_of_one_name_side_by_side_each_have_their_changes() {
 fn hpipack_says_what_to_do_with_a_folder() {
     let work = Work::new();
     let folder = changed_folder(&work);
-    let ran = hpipack_apply(&[], &work.path("edit"), &folder, &work.path("out"));
+    let ran = hpi_apply(&[], &work.path("edit"), &folder, &work.path("out"));
     assert_eq!(ran.status.code(), Some(REFUSED));
     let problem = stderr(&ran);
     assert!(problem.contains("is a folder: mount it with"), "{problem}");
@@ -464,7 +464,7 @@ fn a_side_alone_is_compared_with_itself_as_changed() {
     fs::remove_dir_all(work.path("edit")).unwrap();
     work.edit("kept/x.txt", b"y");
     work.edit("sub/.wh.c.txt", b"");
-    let found = work.run(&["--diff", "{}/folder"]);
+    let found = work.run(&["diff", "{}/folder"]);
     assert_eq!(found.status.code(), Some(DIFFERENT));
     let lines = String::from_utf8(found.stdout).unwrap();
     assert_eq!(lines, "changed: kept/x.txt\nremoved: sub/c.txt\n");
@@ -472,7 +472,7 @@ fn a_side_alone_is_compared_with_itself_as_changed() {
     fs::remove_dir_all(work.path("edit")).unwrap();
     work.edit("kept.txt", b"new");
     let against = [
-        "--diff",
+        "diff",
         "{}/a.hpi",
         "{}/b.hpi",
         "--against",
@@ -482,7 +482,7 @@ fn a_side_alone_is_compared_with_itself_as_changed() {
     let found = work.run(&[&against[..], &["{}/b.hpi"]].concat());
     let lines = String::from_utf8(found.stdout).unwrap();
     assert!(lines.contains("changed: kept.txt"), "{lines}");
-    let found = work.run(&["--diff", "{}/a.hpi"]);
+    let found = work.run(&["diff", "{}/a.hpi"]);
     let lines = String::from_utf8(found.stdout).unwrap();
     assert!(lines.contains("changed: kept.txt"), "{lines}");
 }
@@ -491,25 +491,25 @@ fn a_side_alone_is_compared_with_itself_as_changed() {
 fn what_is_done_without_a_mount_is_done_with_the_changes() {
     let work = Work::new();
     merged(&work);
-    let checked = work.run(&["--check", "{}/a.hpi", "{}/b.hpi"]);
+    let checked = work.run(&["check", "{}/a.hpi", "{}/b.hpi"]);
     assert!(checked.status.success(), "{}", stderr(&checked));
     let summary = String::from_utf8(checked.stdout).unwrap();
     assert!(summary.contains("4 of 4 changed files"), "{summary}");
     assert!(summary.contains("5 files"), "{summary}");
     #[cfg(feature = "index")]
     {
-        let indexed = work.run(&["--index", "{}/i.sqlite", "{}/a.hpi", "{}/b.hpi"]);
+        let indexed = work.run(&["index", "{}/i.sqlite", "{}/a.hpi", "{}/b.hpi"]);
         assert!(indexed.status.success(), "{}", stderr(&indexed));
     }
     fs::remove_dir_all(work.path("edit")).unwrap();
     changed_folder(&work);
-    let listed = work.run(&["--list", "-0", "{}/folder"]);
+    let listed = work.run(&["list", "-0", "{}/folder"]);
     assert!(listed.status.success(), "{}", stderr(&listed));
     let listed = String::from_utf8(listed.stdout).unwrap();
     for (path, _) in CHANGED_FOLDER {
         assert!(listed.split('\0').any(|line| line == path), "{listed}");
     }
-    let checked = work.run(&["--check", "{}/folder"]);
+    let checked = work.run(&["check", "{}/folder"]);
     assert!(checked.status.success(), "{}", stderr(&checked));
 }
 

@@ -18,17 +18,17 @@ use testkit::mount::{eventually, has_programs};
 use testkit::walked::open;
 
 /// Changes [`SMALL`] in an archive whose reads hang until a confined thread waits
-/// for them, and checks the result. `arguments` are for the file with the new
+/// for them, and checks the result. `arguments`, with the command, are for the file with the new
 /// contents and the folder that it is in.
 fn change(arguments: impl FnOnce(&Path, &Path) -> Vec<String>) {
     change_by(
-        Command::new(env!("CARGO_BIN_EXE_hpipack")),
+        Command::new(env!("CARGO_BIN_EXE_hpi")),
         &tempdir().unwrap(),
         arguments,
     );
 }
 
-/// Does the same by `command`, which runs hpipack, in an empty directory.
+/// Does the same by `command`, which runs hpi, in an empty directory.
 fn change_by(
     mut command: Command,
     dir: &TempDir,
@@ -58,13 +58,14 @@ fn change_by(
 
 #[fuse_test]
 fn an_archive_is_changed_by_a_confined_thread() {
-    change(|_, folder| vec!["--apply".to_owned(), folder.display().to_string()]);
+    change(|_, folder| vec!["apply".to_owned(), folder.display().to_string()]);
 }
 
 #[fuse_test]
 fn files_of_an_archive_are_replaced_by_a_confined_thread() {
     change(|file, _| {
         vec![
+            "pack".to_owned(),
             "--replace".to_owned(),
             format!("{SMALL}={}", file.display()),
         ]
@@ -77,8 +78,8 @@ fn an_ordinary_user_changes_an_archive_by_a_confined_thread() {
         return;
     }
     let programs = tempdir().unwrap();
-    let program = programs.path().join("hpipack");
-    fs::copy(env!("CARGO_BIN_EXE_hpipack"), &program).unwrap();
+    let program = programs.path().join("hpi");
+    fs::copy(env!("CARGO_BIN_EXE_hpi"), &program).unwrap();
     fs::set_permissions(programs.path(), Permissions::from_mode(0o755)).unwrap();
     let dir = tempdir().unwrap();
     chown(dir.path(), Some(USER), Some(USER)).unwrap();
@@ -88,6 +89,6 @@ fn an_ordinary_user_changes_an_archive_by_a_confined_thread() {
         .arg("--clear-groups")
         .arg(program);
     change_by(command, &dir, |_, folder| {
-        vec!["--apply".to_owned(), folder.display().to_string()]
+        vec!["apply".to_owned(), folder.display().to_string()]
     });
 }

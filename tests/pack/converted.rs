@@ -1,4 +1,4 @@
-//! Edited files of converted trees become assets again: `hpipack --apply`, and a
+//! Edited files of converted trees become assets again: `hpi apply`, and a
 //! mount with the same changes, in whose converted tree the edit is read back.
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use fixtures::ta::pcx::Pcx;
 use hpimount_assets::model::wav;
 use hpimount_containers::hip::{Game, Platform};
 use hpimount_containers::hpi::chunk::Method;
-use testkit::applied::{hpipack_apply, open_changed, read_at, write};
+use testkit::applied::{hpi_apply, open_changed, read_at, write};
 use testkit::edits::{music, music_with, photo, samples};
 use testkit::hpipack::stderr;
 use testkit::mount::{Fixture, Mount, hpimount};
@@ -55,7 +55,7 @@ impl Edited {
     /// Returns the changed archive as a file.
     pub(crate) fn packed(&self) -> Vec<u8> {
         let out = self.work.path().join("out");
-        let ran = hpipack_apply(&["--force"], &self.folder(), &self.archive, &out);
+        let ran = hpi_apply(&["--force"], &self.folder(), &self.archive, &out);
         assert!(ran.status.success(), "{}", stderr(&ran));
         fs::read(out).unwrap()
     }
@@ -64,7 +64,7 @@ impl Edited {
     pub(crate) fn refused(&self) -> String {
         let out = self.work.path().join("out");
         let _ = fs::remove_file(&out);
-        let ran = hpipack_apply(&[], &self.folder(), &self.archive, &out);
+        let ran = hpi_apply(&[], &self.folder(), &self.archive, &out);
         assert_eq!(ran.status.code(), Some(REFUSED), "{}", stderr(&ran));
         assert!(!out.exists());
         stderr(&ran)
@@ -262,7 +262,7 @@ fn work_files_beside_an_edited_file_are_listed_and_ignored() {
     let scratch = "converted/texts/.goutputstream-V7K2A1";
     edited.edit(scratch, b"a name for a moment");
     let out = edited.work.path().join("out");
-    let ran = hpipack_apply(&[], &edited.folder(), &edited.archive, &out);
+    let ran = hpi_apply(&[], &edited.folder(), &edited.archive, &out);
     assert!(ran.status.success(), "{}", stderr(&ran));
     for path in &beside {
         let line = format!("{path}: is ignored");

@@ -9,7 +9,7 @@ use tempfile::{TempDir, tempdir};
 use fixtures::disc::Disc;
 use fixtures::noise;
 use hpimount::mount::{Ino, Options};
-use testkit::applied::{hpipack_apply, open_changed, read_at, write};
+use testkit::applied::{hpi_apply, open_changed, read_at, write};
 use testkit::hpipack::stderr;
 use testkit::skip::possible;
 use testkit::walked::{files, open};
@@ -100,7 +100,7 @@ fn names(folder: &Path) -> Vec<String> {
 fn tracks_behind_the_data_move_and_the_sheet_says_where() {
     let Changes { work, folder, out } = changes();
     let original = in_one_file(work.path());
-    let ran = hpipack_apply(&[], &folder, &original, &out);
+    let ran = hpi_apply(&[], &folder, &original, &out);
     assert!(ran.status.success(), "{}", stderr(&ran));
     assert!(
         stderr(&ran).contains("the 2 tracks behind the data move by"),
@@ -138,8 +138,8 @@ fn tracks_behind_the_data_move_and_the_sheet_says_where() {
     assert!(files(&mounted) == files(&after));
     assert!(read_at(&mounted, ".hpimount/image/game.bin") == bin);
     assert!(read_at(&mounted, "disc.bin") == bin);
-    let ran = hpipack_apply(
-        &["--apply-strict"],
+    let ran = hpi_apply(
+        &["--strict"],
         &folder,
         &original,
         &work.path().join("s.cue"),
@@ -151,7 +151,7 @@ fn tracks_behind_the_data_move_and_the_sheet_says_where() {
 fn a_track_in_a_file_of_its_own_stays_as_it_is() {
     let Changes { work, folder, out } = changes();
     let original = in_own_files(work.path());
-    let ran = hpipack_apply(&[], &folder, &original, &out);
+    let ran = hpi_apply(&[], &folder, &original, &out);
     assert!(ran.status.success(), "{}", stderr(&ran));
     assert!(!stderr(&ran).contains("tracks"), "{}", stderr(&ran));
     let written = [
@@ -182,7 +182,7 @@ fn a_track_in_a_file_of_its_own_stays_as_it_is() {
 fn the_result_of_a_sheet_is_a_sheet() {
     let Changes { work, folder, out } = changes();
     let original = in_one_file(work.path());
-    let ran = hpipack_apply(&[], &folder, &original, &out.with_extension("iso"));
+    let ran = hpi_apply(&[], &folder, &original, &out.with_extension("iso"));
     assert_eq!(ran.status.code(), Some(NOT_WRITTEN));
     assert!(
         stderr(&ran).contains("its extension must be .cue"),
@@ -227,7 +227,7 @@ fn a_compressed_cd_is_changed_like_its_sheet_and_is_the_same_as_plain_files() {
     assert!(read_at(&mounted, ".hpimount/image/game.cue").starts_with(b"FILE \"game.bin\""));
 
     for (source, name) in [(&original, "of_sheet.cue"), (&chd, "of_chd.cue")] {
-        let ran = hpipack_apply(&["--quiet"], &folder, source, &out.with_file_name(name));
+        let ran = hpi_apply(&["--quiet"], &folder, source, &out.with_file_name(name));
         assert!(ran.status.success(), "{name}: {}", stderr(&ran));
     }
     let bin = |name: &str| fs::read(out.with_file_name(name)).unwrap();
@@ -287,7 +287,7 @@ fn what_cannot_be_written_says_why() {
     ] {
         let source = work.path().join("other.cue");
         fs::write(&source, sheet).unwrap();
-        let ran = hpipack_apply(&[], &folder, &source, &out);
+        let ran = hpi_apply(&[], &folder, &source, &out);
         let told = stderr(&ran);
         assert_eq!(ran.status.code(), Some(REFUSED), "{told}");
         assert!(told.contains(reason), "{told}");
@@ -296,7 +296,7 @@ fn what_cannot_be_written_says_why() {
     let original = in_one_file(work.path());
     write(&folder, "tracks/02.wav", b"RIFF");
     write(&folder, "disc.bin", b"x");
-    let ran = hpipack_apply(&[], &folder, &original, &out);
+    let ran = hpi_apply(&[], &folder, &original, &out);
     let told = stderr(&ran);
     for path in ["tracks/02.wav: is generated", "disc.bin: is generated"] {
         assert!(told.contains(path), "{told}");
@@ -312,7 +312,7 @@ fn a_dry_run_says_what_would_be_done_and_writes_nothing() {
     let original = work.path().join("a.iso");
     fs::write(&original, disc.iso()).unwrap();
     write(&folder, "DATA/.wh.A.DAT", b"");
-    let ran = hpipack_apply(&["--dry-run"], &folder, &original, &out);
+    let ran = hpi_apply(&["--dry-run"], &folder, &original, &out);
     assert!(ran.status.success(), "{}", stderr(&ran));
     assert!(names(out.parent().unwrap()).is_empty());
     let table = String::from_utf8(ran.stdout).unwrap();
@@ -335,13 +335,13 @@ fn a_dry_run_says_what_would_be_done_and_writes_nothing() {
     assert_eq!(row("delete", "DATA/A.DAT")[3..], ["", ""]);
     assert_eq!(rows.len(), 4);
     // The new data is where the table says.
-    let ran = hpipack_apply(&["--quiet"], &folder, &original, &out.with_extension("iso"));
+    let ran = hpi_apply(&["--quiet"], &folder, &original, &out.with_extension("iso"));
     assert!(ran.status.success());
     let written = fs::read(out.with_extension("iso")).unwrap();
     let place: usize = replaced[3].parse().unwrap();
     assert!(written[place..].starts_with(&noise(7, 20_000)));
     assert!(
-        stderr(&hpipack_apply(&["--dry-run"], &folder, &original, &out))
+        stderr(&hpi_apply(&["--dry-run"], &folder, &original, &out))
             .contains("1 replaced, 1 added, 1 deleted, 0 ignored")
     );
 }

@@ -1,5 +1,5 @@
 //! Views of Total Annihilation's assets whose files are edited, added and deleted
-//! (`hpipack --apply`).
+//! (`hpi apply`).
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use fixtures::png_of;
 use fixtures::ta::{cob, gaf};
 use hpimount_containers::hpi::chunk::Method;
 use tempfile::{TempDir, tempdir};
-use testkit::applied::{hpipack_apply, write};
+use testkit::applied::{hpi_apply, write};
 use testkit::hpipack::stderr;
 use testkit::listed::cat;
 
@@ -62,7 +62,7 @@ impl Mod {
     fn read(&self, path: &str) -> Vec<u8> {
         let out = self.work.path().join("out.hpi");
         let folder = self.work.path().join("edit");
-        let ran = hpipack_apply(&["--force"], &folder, &self.archive, &out);
+        let ran = hpi_apply(&["--force"], &folder, &self.archive, &out);
         assert!(ran.status.success(), "{}", stderr(&ran));
         cat(&out, &[path])
     }
@@ -70,7 +70,7 @@ impl Mod {
     fn refused(&self) -> String {
         let out = self.work.path().join("out.hpi");
         let folder = self.work.path().join("edit");
-        let ran = hpipack_apply(&[], &folder, &self.archive, &out);
+        let ran = hpi_apply(&[], &folder, &self.archive, &out);
         assert_eq!(ran.status.code(), Some(REFUSED), "{}", stderr(&ran));
         stderr(&ran)
     }

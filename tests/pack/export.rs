@@ -1,4 +1,4 @@
-//! `--diff --export`: the folder of changes that makes the second side out of the first.
+//! `hpi diff --export`: the folder of changes that makes the second side out of the first.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,9 +20,9 @@ use fixtures::hpi::{self, V1};
 use fixtures::noise;
 use hpimount::mount::Options;
 use hpimount_containers::hpi::chunk::Method;
-use testkit::applied::{hpipack_apply, open_changed, write};
+use testkit::applied::{hpi_apply, open_changed, write};
 use testkit::hpipack::stderr;
-use testkit::mount::{Run, hpimount, run};
+use testkit::mount::{Run, hpi, run};
 use testkit::mounted::few_cases;
 use testkit::sources;
 use testkit::walked;
@@ -47,10 +47,10 @@ impl Sides {
     }
 
     fn export(&self, options: &[&str]) -> Run {
-        let mut program = hpimount();
+        let mut program = hpi("diff");
         program.current_dir(self.work.path());
         run(program
-            .args(["--diff", "--brief", "--export", "mod"])
+            .args(["--brief", "--export", "mod"])
             .args(options)
             .args(self.names))
     }
@@ -217,18 +217,11 @@ fn a_patch_becomes_a_folder_of_changes() {
     );
     write(&sides.path("edit"), "README.TXT", b"changed, and longer");
     let patch = sides.path("mod.xdelta");
-    let ran = hpipack_apply(&[], &sides.path("edit"), &sides.path("a.iso"), &patch);
+    let ran = hpi_apply(&[], &sides.path("edit"), &sides.path("a.iso"), &patch);
     assert!(ran.status.success(), "{}", stderr(&ran));
-    let mut program = hpimount();
+    let mut program = hpi("diff");
     program.current_dir(sides.work.path());
-    let export = [
-        "--diff",
-        "--apply",
-        "mod.xdelta",
-        "a.iso",
-        "--export",
-        "mod",
-    ];
+    let export = ["--apply", "mod.xdelta", "a.iso", "--export", "mod"];
     let ran = run(program.args(export));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(exported(&sides.path("mod")), ["README.TXT"]);
@@ -343,13 +336,9 @@ fn only_a_new_or_empty_folder_outside_of_the_sources_is_written() {
         write(&sides.path(name), "a", name.as_bytes());
         sides.path(name)
     });
-    let mut program = hpimount();
+    let mut program = hpi("diff");
     let inside = new.join("mod");
-    program
-        .arg("--diff")
-        .args([&old, &new])
-        .arg("--export")
-        .arg(&inside);
+    program.args([&old, &new]).arg("--export").arg(&inside);
     let ran = run(&mut program);
     assert_eq!(ran.code, Some(2));
     assert!(
@@ -360,9 +349,9 @@ fn only_a_new_or_empty_folder_outside_of_the_sources_is_written() {
     // A folder that existed remains, and is empty.
     fs::create_dir(sides.path("empty")).unwrap();
     fs::write(sides.path("old.7z"), seeds::seven_zip()).unwrap();
-    let mut program = hpimount();
+    let mut program = hpi("diff");
     program.current_dir(sides.work.path());
-    let ran = run(program.args(["--diff", "--export", "empty", "old.7z", "new.ufo"]));
+    let ran = run(program.args(["--export", "empty", "old.7z", "new.ufo"]));
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(exported(&sides.path("empty")).is_empty());
 }
@@ -379,9 +368,9 @@ fn nothing_is_left_of_an_export_that_is_ended() {
     let by_closed_pipe = |child: &mut Child| drop(child.stdout.take());
     let ends: [&dyn Fn(&mut Child); 2] = [&by_signal, &by_closed_pipe];
     for end in ends {
-        let mut child = hpimount()
+        let mut child = hpi("diff")
             .current_dir(work.path())
-            .args(["--diff", "--export", "mod", "old", "new"])
+            .args(["--export", "mod", "old", "new"])
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

@@ -1,4 +1,4 @@
-//! Other programs read what `hpipack --apply` writes: they find the same files.
+//! Other programs read what `hpi apply` writes: they find the same files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +8,7 @@ use tempfile::tempdir;
 
 use fixtures::container_seeds as seeds;
 use fixtures::noise;
-use testkit::applied::{hpipack_apply, write};
+use testkit::applied::{hpi_apply, write};
 use testkit::hpipack::stderr;
 use testkit::nested::files_alone;
 use testkit::programs::run_in;
@@ -24,7 +24,7 @@ fn changed(work: &Path, name: &str, archive: &[u8], changes: &[(&str, &[u8])]) -
         write(&folder, path, bytes);
     }
     let out = work.join(format!("new-{name}"));
-    let ran = hpipack_apply(&["--quiet"], &folder, &original, &out);
+    let ran = hpi_apply(&["--quiet"], &folder, &original, &out);
     assert!(ran.status.success(), "{}", stderr(&ran));
     out
 }

@@ -11,7 +11,7 @@ use fixtures::disc::Disc;
 use fixtures::dreamcast::{self, AREA, Gd, RAW, SECTOR, Track};
 use fixtures::noise;
 use hpimount::mount::Options;
-use testkit::applied::{hpipack_apply, open_changed, read_at, write};
+use testkit::applied::{hpi_apply, open_changed, read_at, write};
 use testkit::chd::{chdman, text};
 use testkit::hpipack::{hpipack, stderr};
 use testkit::programs::run_in;
@@ -66,7 +66,7 @@ impl Changes {
 
     /// Applies the changes, and returns the written files by their names.
     fn written(&self, source: &Path) -> BTreeMap<String, Vec<u8>> {
-        let ran = hpipack_apply(&[], &self.folder, source, &self.out);
+        let ran = hpi_apply(&[], &self.folder, source, &self.out);
         assert!(ran.status.success(), "{}", stderr(&ran));
         self.files()
     }
@@ -171,7 +171,7 @@ fn a_chd_of_a_dreamcast_disc_is_changed_like_its_gdi() {
         let of_gdi = changes.written(&gd.write(changes.work.path()));
         let chd = changes.work.path().join("packed.chd");
         fs::write(&chd, gd.chd()).unwrap();
-        let ran = hpipack_apply(&["--force"], &changes.folder, &chd, &changes.out);
+        let ran = hpi_apply(&["--force"], &changes.folder, &chd, &changes.out);
         assert!(ran.status.success(), "{}", stderr(&ran));
         let of_chd = changes.files();
         assert!(of_chd == of_gdi);
@@ -214,7 +214,7 @@ fn chdman_and_isoinfo_read_a_changed_dreamcast_disc() {
         return;
     }
     let of_chd = changes.written(&chd);
-    let ran = hpipack_apply(&["--force"], &changes.folder, &original, &changes.out);
+    let ran = hpi_apply(&["--force"], &changes.folder, &original, &changes.out);
     assert!(ran.status.success(), "{}", stderr(&ran));
     assert!(changes.files() == of_chd);
     // isoinfo finds the files by the positions in the area alone.
@@ -274,7 +274,7 @@ fn a_disc_that_is_full_has_new_data_in_empty_sectors_or_refuses_it() {
         ("DATA/A.DAT", &noise(7, 6000)),
         ("DATA/NEW.DAT", &noise(6, 10 * SECTOR)),
     ]);
-    let ran = hpipack_apply(&[], &large.folder, &original, &large.out);
+    let ran = hpi_apply(&[], &large.folder, &original, &large.out);
     let told = stderr(&ran);
     assert_eq!(ran.status.code(), Some(REFUSED), "{told}");
     for problem in [
@@ -303,7 +303,7 @@ fn sectors_with_data_that_no_file_has_are_never_written() {
     for (count, is_placed) in [(4, true), (5, false)] {
         let changes = Changes::new(&[("README.TXT", &noise(5, count * SECTOR))]);
         let original = gd.write(changes.work.path());
-        let ran = hpipack_apply(&[], &changes.folder, &original, &changes.out);
+        let ran = hpi_apply(&[], &changes.folder, &original, &changes.out);
         assert_eq!(ran.status.success(), is_placed, "{count}: {}", stderr(&ran));
         if is_placed {
             let track = &changes.files()["new track03.bin"];
@@ -317,7 +317,7 @@ fn the_result_of_a_gdi_is_a_gdi_and_its_tracks_are_not_changed_by_name() {
     let changes = Changes::new(&[("README.TXT", b"READ ME")]);
     let original = disc(RAW).write(changes.work.path());
     let out = changes.out.with_extension("cue");
-    let ran = hpipack_apply(&[], &changes.folder, &original, &out);
+    let ran = hpi_apply(&[], &changes.folder, &original, &out);
     assert_eq!(ran.status.code(), Some(NOT_WRITTEN));
     assert!(
         stderr(&ran).contains("its extension must be .gdi"),
@@ -327,7 +327,7 @@ fn the_result_of_a_gdi_is_a_gdi_and_its_tracks_are_not_changed_by_name() {
     for path in ["tracks/04.wav", "track03.bin", "disc.gdi"] {
         write(&changes.folder, path, b"x");
     }
-    let ran = hpipack_apply(&[], &changes.folder, &original, &changes.out);
+    let ran = hpi_apply(&[], &changes.folder, &original, &changes.out);
     assert_eq!(ran.status.code(), Some(REFUSED));
     for path in ["tracks/04.wav", "track03.bin", "disc.gdi"] {
         let told = stderr(&ran);
@@ -348,9 +348,9 @@ fn if_one_track_cannot_be_written_none_is_and_older_ones_stay() {
         "-c",
         script,
         "sh",
-        env!("CARGO_BIN_EXE_hpipack"),
+        env!("CARGO_BIN_EXE_hpi"),
+        "apply",
         "--force",
-        "--apply",
     ]);
     let ran = limited
         .args([&changes.folder, &original, &changes.out])

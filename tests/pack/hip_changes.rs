@@ -17,7 +17,7 @@ use hpimount::mount::{Ino, Vfs};
 use hpimount_containers::changes::{Change, Folder};
 use hpimount_containers::hip::{CHECKSUM, Offsets, Platform, asset_id};
 use hpimount_containers::io::ReadAt;
-use testkit::applied::{hpipack_apply, new_file, open_changed, planned, put, read_at, write};
+use testkit::applied::{hpi_apply, new_file, open_changed, planned, put, read_at, write};
 use testkit::hip_random::archives;
 use testkit::hpipack::stderr;
 use testkit::trial;
@@ -538,7 +538,7 @@ fn a_mount_and_a_file_have_the_same_added_and_deleted_assets() {
     write(&folder, &format!("layers/{first}/new.text"), TEXT);
     write(&folder, &format!("layers/{first}/.wh.two.text"), b"");
     let out = work.path().join("out.HIP");
-    let ran = hpipack_apply(&[], &folder, &original, &out);
+    let ran = hpi_apply(&[], &folder, &original, &out);
     assert!(ran.status.success(), "{}", stderr(&ran));
     let mounted = open_changed(&original, &folder).unwrap();
     let image = read_at(&mounted, ".hpimount/image/a.HIP");

@@ -21,7 +21,7 @@ use fixtures::hpi::{self, V1, dir, file};
 use fixtures::noise;
 use hpimount::mount::Options;
 use hpimount_containers::hpi::chunk::Method;
-use testkit::applied::hpipack_apply;
+use testkit::applied::hpi_apply;
 use testkit::hpipack::stderr;
 use testkit::mount::{Fixture, Mount, hpimount};
 use testkit::mounted::few_cases;
@@ -138,7 +138,7 @@ fn check(seed: &Seed, plan: &Plan, around: &[Around], reads: &[(Index, usize)]) 
 
     let out = work.join("out").join(name);
     fs::create_dir(out.parent().unwrap()).unwrap();
-    let ran = hpipack_apply(&["--quiet"], &folder, &original, &out);
+    let ran = hpi_apply(&["--quiet"], &folder, &original, &out);
     assert!(ran.status.success(), "{}", stderr(&ran));
     let changed = mounted(&[Path::new("--apply"), &folder], &original);
     let written = mounted(&[], &out);

@@ -9,7 +9,7 @@ use tempfile::tempdir;
 use fixtures::disc::{Disc, MODE_2, raw_sectors};
 use fixtures::noise;
 use hpimount::mount::Options;
-use testkit::applied::{hpipack_apply, open_changed, read_at, write};
+use testkit::applied::{hpi_apply, open_changed, read_at, write};
 use testkit::containers;
 use testkit::hpipack::stderr;
 use testkit::walked::open;
@@ -115,7 +115,7 @@ fn records_of_audio_tracks_move_with_them_when_the_data_track_grows() {
     assert!(read_at(&mounted, "TRACK02.DA")[WAV..] == samples);
     let out = work.path().join("out/a.cue");
     fs::create_dir(out.parent().unwrap()).unwrap();
-    let ran = hpipack_apply(&["--quiet"], &folder, &sheet, &out);
+    let ran = hpi_apply(&["--quiet"], &folder, &sheet, &out);
     assert!(ran.status.success(), "{}", stderr(&ran));
     let sheet = fs::read_to_string(&out).unwrap();
     let name = sheet.split('"').nth(1).unwrap_or_else(|| panic!("{sheet}"));

@@ -13,7 +13,7 @@ use fixtures::hip::{Asset, Hip};
 use fixtures::text;
 use rustix::mount::{MountFlags, UnmountFlags};
 use tempfile::{TempDir, tempdir};
-use testkit::applied::{hpipack_apply, open_changed, read_at, write};
+use testkit::applied::{hpi_apply, open_changed, read_at, write};
 use testkit::hpipack::{hpipack, stderr};
 use testkit::mount::Mount;
 use testkit::mount::others::unmount;
@@ -182,7 +182,7 @@ fn the_upper_directory_of_an_overlay_is_a_folder_of_changes() {
         expected.insert(path.to_owned(), walked::sha256_of(bytes));
     }
     let out = work.path().join("changed.zip");
-    let ran = hpipack_apply(&[], &overlay.upper(), &archive, &out);
+    let ran = hpi_apply(&[], &overlay.upper(), &archive, &out);
     assert!(ran.status.success(), "{}", stderr(&ran));
     let mut found = contents(&out);
     assert!(found.remove("inner.zip").is_some());

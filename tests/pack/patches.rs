@@ -15,9 +15,9 @@ use testkit::fuse_test;
 use fixtures::container_seeds::{cso, zip_with};
 use fixtures::disc::Disc;
 use hpimount::mount::Ino;
-use testkit::applied::{hpipack_apply, open_changed, read_at, write};
+use testkit::applied::{hpi_apply, open_changed, read_at, write};
 use testkit::hpipack::stderr;
-use testkit::mount::{hpimount, is_installed, run};
+use testkit::mount::{hpi, is_installed, run};
 use testkit::mounted::few_cases;
 use testkit::skip;
 use testkit::sources::file;
@@ -50,9 +50,9 @@ impl Work {
         let rest: Vec<_> = rest.iter().map(|name| self.path(name)).collect();
         let mut options = vec!["--force"];
         for path in &rest {
-            options.extend(["--apply", path.to_str().unwrap()]);
+            options.push(path.to_str().unwrap());
         }
-        let run = hpipack_apply(
+        let run = hpi_apply(
             &options,
             &self.path(last),
             &self.path(source),
@@ -65,7 +65,7 @@ impl Work {
     /// Returns the message about changes that cannot be applied.
     fn refusal(&self, changes: &str, source: &str) -> String {
         let out = self.path("never.iso");
-        let run = hpipack_apply(&[], &self.path(changes), &self.path(source), &out);
+        let run = hpi_apply(&[], &self.path(changes), &self.path(source), &out);
         assert_eq!(run.status.code(), Some(REFUSED), "{}", stderr(&run));
         assert!(!out.exists());
         stderr(&run)
@@ -207,11 +207,8 @@ fn a_list_of_dumps_names_the_one_that_a_patch_is_for() {
     );
     fs::write(work.path("list.dat"), list).unwrap();
     fs::write(work.path("other.iso"), [&disc[..], &[0; 2048]].concat()).unwrap();
-    let mut program = hpimount();
-    program
-        .arg("--check")
-        .arg("--dat")
-        .arg(work.path("list.dat"));
+    let mut program = hpi("check");
+    program.arg("--dat").arg(work.path("list.dat"));
     program.arg("--apply").arg(work.path("mod.bps"));
     let ran = program.arg(work.path("other.iso")).output().unwrap();
     let told = String::from_utf8([ran.stdout, ran.stderr].concat()).unwrap();
@@ -303,8 +300,8 @@ fn several_patches_share_the_memory_of_a_small_cache() {
     work.apply(&["edit"], "disc.iso", "one.xdelta");
     work.apply(&["edit"], "disc.iso", "one.iso");
     work.apply(&["later"], "one.iso", "two.xdelta");
-    let mut program = hpimount();
-    program.args(["--check", "-o", "cachesize=16M"]);
+    let mut program = hpi("check");
+    program.args(["-o", "cachesize=16M"]);
     for patch in ["one.xdelta", "two.xdelta"] {
         program.arg("--apply").arg(work.path(patch));
     }
@@ -336,8 +333,8 @@ fn several_patches_share_the_space_for_decoded_sections() {
         assert!(program.args(paths).status().unwrap().success());
     }
     let check = |space: &str, patches: &[&str]| {
-        let mut program = hpimount();
-        program.args(["--check", "-o", &format!("spoolsize={space}")]);
+        let mut program = hpi("check");
+        program.args(["-o", &format!("spoolsize={space}")]);
         for patch in patches {
             program.arg("--apply").arg(work.path(patch));
         }
@@ -395,8 +392,8 @@ fn a_cache_without_room_for_a_window_of_a_patch_is_refused() {
     let enough = open_changed(&work.path("disc.iso"), &patch).unwrap();
     assert_eq!(read_at(&enough, "README.TXT"), b"original");
     let refused = |size: &str, reason: &str| {
-        let mut program = hpimount();
-        program.args(["--check", "-o", size, "--apply"]);
+        let mut program = hpi("check");
+        program.args(["-o", size, "--apply"]);
         let refused = run(program.arg(&patch).arg(work.path("disc.iso")));
         assert_ne!(refused.code, Some(0));
         assert!(refused.stdout.contains(reason), "{refused:?}");
@@ -415,7 +412,7 @@ fn a_patch_without_a_checksum_is_applied_with_a_warning() {
     let work = Work::new();
     work.apply(&["edit"], "disc.iso", "mod.ips");
     let out = work.path("out.iso");
-    let run = hpipack_apply(&[], &work.path("mod.ips"), &work.path("disc.iso"), &out);
+    let run = hpi_apply(&[], &work.path("mod.ips"), &work.path("disc.iso"), &out);
     let expected = "mod.ips: has no checksum; nothing says that disc.iso is its original";
     assert!(stderr(&run).contains(expected), "{}", stderr(&run));
 }
@@ -424,7 +421,7 @@ fn a_patch_without_a_checksum_is_applied_with_a_warning() {
 fn changes_that_a_format_of_patches_cannot_express_are_refused() {
     let work = Work::new();
     let text = |out: &str, changes: &str| {
-        let run = hpipack_apply(
+        let run = hpi_apply(
             &[],
             &work.path(changes),
             &work.path("disc.iso"),
@@ -440,7 +437,7 @@ fn changes_that_a_format_of_patches_cannot_express_are_refused() {
     let problem = text("mod.ips", "large");
     assert!(problem.contains("mod.ips: IPS "), "{problem}");
     let out = work.path("mod.ups");
-    let run = hpipack_apply(&[], &work.path("edit"), &work.path("disc.iso"), &out);
+    let run = hpi_apply(&[], &work.path("edit"), &work.path("disc.iso"), &out);
     assert!(
         stderr(&run).contains("UPS patches are not written"),
         "{}",
@@ -459,8 +456,8 @@ fn a_patched_disc_is_mounted_and_a_patch_of_several_sources_is_refused() {
     drop(mount);
     fs::write(work.path("a.zip"), zip_with("a.txt", b"a")).unwrap();
     for sources in [&["disc.iso", "a.zip"][..], &["edit"]] {
-        let mut program = hpimount();
-        program.arg("--check").arg("--apply").arg(&patch);
+        let mut program = hpi("check");
+        program.arg("--apply").arg(&patch);
         let run = program
             .args(sources.iter().map(|name| work.path(name)))
             .output()

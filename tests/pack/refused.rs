@@ -17,7 +17,7 @@ use fixtures::hpi::{V1, usual_tree};
 use fixtures::inno::{Inno, inno_file};
 use fixtures::udf::Udf;
 use hpimount_containers::hpi::chunk::Method;
-use testkit::applied::{hpipack_apply, open_changed, read_at, write};
+use testkit::applied::{hpi_apply, open_changed, read_at, write};
 use testkit::hpipack::stderr;
 use testkit::mount::{Fixture, hpimount, run};
 use testkit::skip::possible;
@@ -35,7 +35,7 @@ fn is_refused(name: &str, archive: &[u8], make: impl Fn(&Path), reasons: &[&str]
     fs::create_dir(&folder).unwrap();
     make(&folder);
     let out = work.path().join(format!("out-{name}"));
-    let ran = hpipack_apply(&[], &folder, &original, &out);
+    let ran = hpi_apply(&[], &folder, &original, &out);
     let told = stderr(&ran);
     assert_eq!(ran.status.code(), Some(REFUSED), "{name}: {told}");
     assert!(!out.exists());
@@ -351,7 +351,7 @@ fn refused(sources: &[(&str, &[u8])], changes: &[(&str, &[u8])]) -> String {
     let source = work.path().join(sources[0].0);
     let out = work.path().join("out").join(sources[0].0);
     fs::create_dir(out.parent().unwrap()).unwrap();
-    let ran = hpipack_apply(&[], &folder, &source, &out);
+    let ran = hpi_apply(&[], &folder, &source, &out);
     assert_eq!(ran.status.code(), Some(REFUSED), "{}", stderr(&ran));
     assert_eq!(fs::read_dir(out.parent().unwrap()).unwrap().count(), 0);
     assert!(open_changed(&source, &folder).is_err());
@@ -479,7 +479,7 @@ fn a_link_that_the_archive_has_too_is_ignored() {
     fs::create_dir_all(folder.join("types/Marker")).unwrap();
     symlink("../../layers/00-DEFAULT/mark.mrkr", folder.join(name)).unwrap();
     let out = work.path().join("out.HIP");
-    let ran = hpipack_apply(&[], &folder, &original, &out);
+    let ran = hpi_apply(&[], &folder, &original, &out);
     assert!(ran.status.success(), "{}", stderr(&ran));
     assert!(fs::read(&out).unwrap() == hip.build());
 }

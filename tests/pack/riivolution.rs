@@ -9,7 +9,7 @@ use tempfile::{TempDir, tempdir};
 
 use fixtures::container_seeds::{gcm, gcz};
 use fixtures::disc::Disc;
-use testkit::applied::{hpipack_apply, open_changed, read_at, write};
+use testkit::applied::{hpi_apply, open_changed, read_at, write};
 use testkit::hpipack::{hpipack, stderr};
 use testkit::packed::hpipack_replace;
 use testkit::sources::{self, json};
@@ -61,7 +61,7 @@ impl Work {
     /// Returns the message about changes that cannot be applied.
     fn refusal(&self, changes: &str) -> String {
         let out = self.path("never.gcm");
-        let run = hpipack_apply(&[], &self.path(changes), &self.path("disc.gcm"), &out);
+        let run = hpi_apply(&[], &self.path(changes), &self.path("disc.gcm"), &out);
         assert_eq!(run.status.code(), Some(REFUSED), "{}", stderr(&run));
         stderr(&run)
     }
@@ -104,7 +104,7 @@ fn a_disc_with_a_mod_is_written_as_an_image_and_as_a_patch() {
     let work = Work::new();
     let (disc, xml) = (work.path("disc.gcm"), work.path("sd/riivolution/mod.xml"));
     let apply = |changes: &str, out: &str| {
-        let run = hpipack_apply(&[], &work.path(changes), &disc, &work.path(out));
+        let run = hpi_apply(&[], &work.path(changes), &disc, &work.path(out));
         assert!(run.status.success(), "{}", stderr(&run));
         stderr(&run)
     };
@@ -160,7 +160,7 @@ fn changes_become_a_mod_that_gives_the_same_files() {
     for (source, bytes) in images {
         fs::write(work.path(source), bytes).unwrap();
         let out = work.path("out.riivolution");
-        let run = hpipack_apply(&[], &work.path("edit"), &work.path(source), &out);
+        let run = hpi_apply(&[], &work.path("edit"), &work.path(source), &out);
         assert!(run.status.success(), "{}", stderr(&run));
         let descriptor = json(&out.join("out.json"));
         let base = out.join(descriptor["base-file"].as_str().unwrap());
@@ -194,7 +194,7 @@ fn a_patch_becomes_a_mod() {
     edit(&work);
     let apply = |changes: &str, out: &str| {
         let disc = work.path("disc.gcm");
-        let run = hpipack_apply(&[], &work.path(changes), &disc, &work.path(out));
+        let run = hpi_apply(&[], &work.path(changes), &disc, &work.path(out));
         assert!(run.status.success(), "{}", stderr(&run));
     };
     apply("edit", "mod.bps");
@@ -213,7 +213,7 @@ fn what_a_mod_cannot_express_is_refused_by_name_and_nothing_is_left() {
     let work = Work::new();
     let refusal = |source: &str| {
         let out = work.path("out.riivolution");
-        let run = hpipack_apply(&[], &work.path("edit"), &work.path(source), &out);
+        let run = hpi_apply(&[], &work.path("edit"), &work.path(source), &out);
         assert_eq!(run.status.code(), Some(REFUSED), "{}", stderr(&run));
         assert!(!out.exists());
         stderr(&run)
@@ -239,7 +239,7 @@ fn what_a_mod_cannot_express_is_refused_by_name_and_nothing_is_left() {
     write(&work.path("edit"), "files/a.txt", b"b");
     write(&work.path("out.riivolution"), "mine", b"mine");
     let out = work.path("out.riivolution");
-    let run = hpipack_apply(&[], &work.path("edit"), &work.path("disc.gcm"), &out);
+    let run = hpi_apply(&[], &work.path("edit"), &work.path("disc.gcm"), &out);
     assert_eq!(run.status.code(), Some(20), "{}", stderr(&run));
     assert!(stderr(&run).contains("is not empty"), "{}", stderr(&run));
     assert!(out.join("mine").exists());
@@ -249,7 +249,7 @@ fn what_a_mod_cannot_express_is_refused_by_name_and_nothing_is_left() {
 fn empty_directories_that_a_mod_cannot_express_are_refused() {
     let work = Work::new();
     let apply = |edit: &str, disc: &str, out: &str| {
-        hpipack_apply(&[], &work.path(edit), &work.path(disc), &work.path(out))
+        hpi_apply(&[], &work.path(edit), &work.path(disc), &work.path(out))
     };
     write(&work.path("edit"), "files/a.txt", b"changed");
     fs::create_dir(work.path("edit/files/empty")).unwrap();
@@ -278,7 +278,7 @@ fn a_mod_that_exceeds_the_limit_of_file_sizes_is_an_error_and_nothing_is_left() 
     let out = work.path("out.riivolution");
     let run = Command::new("sh")
         .args(["-c", "ulimit -f 8; exec \"$@\"", "sh"])
-        .args([env!("CARGO_BIN_EXE_hpipack"), "--apply"])
+        .args([env!("CARGO_BIN_EXE_hpi"), "apply"])
         .args([&work.path("edit"), &work.path("disc.gcm"), &out])
         .output()
         .unwrap();

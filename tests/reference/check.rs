@@ -1,4 +1,4 @@
-//! `--check` finds no damage in good samples and in files of other programs, and
+//! `hpi check` finds no damage in good samples and in files of other programs, and
 //! finishes with every sample.
 
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::shared;
-use testkit::mount::{hpimount, run};
+use testkit::mount::{hpi, run};
 
 #[test]
 fn good_samples_are_undamaged_and_every_sample_can_be_checked() {
@@ -33,8 +33,8 @@ fn good_samples_are_undamaged_and_every_sample_can_be_checked() {
                 continue;
             }
             // Many samples have the names of assets but other contents.
-            let ran = run(hpimount()
-                .args(["--check", "-o", "cachesize=16M,meta=off"])
+            let ran = run(hpi("check")
+                .args(["-o", "cachesize=16M,meta=off"])
                 .arg(&sample));
             let codes: &[i32] = match name {
                 "hpi/good" | "hip/peer" => &[0],
@@ -63,7 +63,7 @@ fn assets_that_others_made_are_undamaged() {
         let Some(samples) = shared(&format!("samples/{folder}")) else {
             return;
         };
-        let ran = run(hpimount().arg("--check").arg(&samples));
+        let ran = run(hpi("check").arg(&samples));
         assert_eq!(ran.code, Some(0), "{folder}: {ran:?}");
         let summary = ran.stdout.lines().last().unwrap();
         assert!(
@@ -85,10 +85,7 @@ fn a_list_names_the_plain_image_of_every_block_image() {
     };
     // One program has written the same disc in three ways.
     let image = |source: &Path, options: &[&str]| -> Value {
-        let ran = run(hpimount()
-            .args(["--check", "--json"])
-            .args(options)
-            .arg(source));
+        let ran = run(hpi("check").arg("--json").args(options).arg(source));
         let lines = ran.stdout.lines().map(serde_json::from_str::<Value>);
         let mut lines = lines.map(Result::unwrap);
         let found = lines.find(|line| line["type"] == "image");

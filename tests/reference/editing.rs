@@ -12,7 +12,7 @@ use tempfile::tempdir;
 
 use crate::shared;
 use hpimount::mount::{Ino, Options, Vfs};
-use testkit::applied::{hpipack_apply, open_changed, read_at};
+use testkit::applied::{hpi_apply, open_changed, read_at};
 use testkit::hpipack::stderr;
 use testkit::skip::possible;
 use testkit::walked::{files, open};
@@ -52,7 +52,7 @@ fn try_case(case: &Value, work: &Path) -> Result<(), String> {
     let (original, changes) = (file(case, "original"), file(case, "changes"));
     let extension = original.extension().unwrap().to_str().unwrap();
     let out = work.join(format!("{}.{extension}", case["name"].as_str().unwrap()));
-    let ran = hpipack_apply(&[], &changes, &original, &out);
+    let ran = hpi_apply(&[], &changes, &original, &out);
     let told = stderr(&ran);
     if case["refused"].is_array() {
         let is_named = texts(&case["refused"]).all(|word| told.contains(word));

@@ -17,10 +17,10 @@ use sha2::{Digest, Sha256};
 
 use crate::shared;
 use tempfile::tempdir;
-use testkit::applied::{hpipack_apply, open_changed, write};
+use testkit::applied::{hpi_apply, open_changed, write};
 use testkit::files::sha256;
 use testkit::hpipack::stderr;
-use testkit::mount::{hpimount, run};
+use testkit::mount::{hpi, run};
 use testkit::{skip, walked};
 
 /// Results that are longer are only read in part.
@@ -392,8 +392,8 @@ fn a_patch_of_the_samples_becomes_a_folder_that_gives_the_same_files() {
         let work = tempdir().unwrap();
         let folder = work.path().join("mod");
         let diff = |changes: &Path, against: &Path| {
-            let mut program = hpimount();
-            program.arg("--diff").arg("--apply").arg(changes);
+            let mut program = hpi("diff");
+            program.arg("--apply").arg(changes);
             run(program.arg(&source).arg("--export").arg(against))
         };
         let exported = diff(&patch, &folder);
@@ -476,7 +476,7 @@ fn a_written_mod_is_read_by_the_reference_and_by_dolphin() {
     python("dolphin_boot.py", &["disc", "game.iso", "old"]);
     let [edit, disc, out] =
         ["edit", "game.iso", "mod.riivolution"].map(|name| work.path().join(name));
-    let ran = hpipack_apply(&[], &edit, &disc, &out);
+    let ran = hpi_apply(&[], &edit, &disc, &out);
     assert!(ran.status.success(), "{}", stderr(&ran));
 
     let listing = json!({"files/dir/a.bin": 5000, "files/keep.bin": 900, "sys/main.dol": 0x120});

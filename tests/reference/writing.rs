@@ -13,7 +13,7 @@ use tempfile::tempdir;
 
 use crate::shared;
 use hpimount::mount::Options;
-use testkit::applied::{hpipack_apply, open_changed, read_at};
+use testkit::applied::{hpi_apply, open_changed, read_at};
 use testkit::hpipack::stderr;
 use testkit::skip::possible;
 use testkit::trial;
@@ -143,7 +143,7 @@ fn every_change_comes_out_as_the_reference_says_in_a_file_and_in_a_mount() {
         let folder = work.path().join(name);
         fs::create_dir(&folder).unwrap();
         let out = folder.join(case.out());
-        let ran = hpipack_apply(&["--quiet"], &case.changes, &case.original, &out);
+        let ran = hpi_apply(&["--quiet"], &case.changes, &case.original, &out);
         assert!(ran.status.success(), "{name}: {}", stderr(&ran));
         case.check(&out);
         let result = open(out.clone(), Options::default()).unwrap();
@@ -185,7 +185,7 @@ fn every_refusal_names_the_path_and_writes_and_mounts_nothing() {
             fs::create_dir_all(changes.join("files/bb")).unwrap();
             symlink("bb01.HIP", changes.join("files/bb/last.txt")).unwrap();
         }
-        let ran = hpipack_apply(&[], &changes, &case.original, &out);
+        let ran = hpi_apply(&[], &changes, &case.original, &out);
         let told = stderr(&ran);
         assert_eq!(ran.status.code(), Some(REFUSED), "{name}: {told}");
         assert!(!out.exists(), "{name}");
@@ -224,7 +224,7 @@ fn assets_that_share_their_bytes_stay_in_their_layers() {
         fs::create_dir_all(folder.join("ids")).unwrap();
         fs::write(folder.join("ids").join(id), vec![0; 333]).unwrap();
         let out = work.path().join(format!("{id}.HIP"));
-        let ran = hpipack_apply(&["--quiet"], &folder, &original, &out);
+        let ran = hpi_apply(&["--quiet"], &folder, &original, &out);
         assert!(ran.status.success(), "{id}: {}", stderr(&ran));
         let mut python = Command::new("python3");
         let checked = python
@@ -338,7 +338,7 @@ fn assets_that_are_added_and_deleted_are_where_an_independent_checker_expects_th
         let id = hpimount_containers::hip::asset_id(b"something new");
         fs::write(changed.join(format!("{id:08X}")), &new).unwrap();
         let out = work.path().join(format!("{name}.HIP"));
-        let ran = hpipack_apply(&["--quiet"], &folder, &original, &out);
+        let ran = hpi_apply(&["--quiet"], &folder, &original, &out);
         if !ran.status.success() {
             // Archives without the usual blocks say so.
             let told = stderr(&ran);

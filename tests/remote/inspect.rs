@@ -1,5 +1,5 @@
-//! Sources on servers without a mount: `--list`, `--cat`, `--check`, `--diff` and
-//! `--index`.
+//! Sources on servers without a mount: `hpi list`, `cat`, `check`, `diff` and
+//! `index`.
 
 use std::fs;
 use std::process::Command;
@@ -10,13 +10,13 @@ use crate::fixtures::servers::{Moto, Nginx};
 use fixtures::hpi::{File, V1, file as entry};
 use fixtures::noise;
 use hpimount_containers::hpi::chunk::Method;
-use testkit::mount::{BIG, Run, big, hpimount, run, sample};
+use testkit::mount::{BIG, Run, big, hpi, run, sample};
 use testkit::skip::possible;
 
 /// Returns a command with these variables in its environment.
 fn with(variables: &[(&'static str, String)], arguments: &[&str]) -> Command {
-    let mut command = hpimount();
-    command.args(arguments);
+    let mut command = hpi(arguments[0]);
+    command.args(&arguments[1..]);
     command.envs(
         variables
             .iter()
@@ -43,18 +43,18 @@ fn assert_inspected(source: &str, variables: &[(&'static str, String)]) {
     let here = dir.path().join("here.hpi");
     fs::write(&here, sample().bytes).unwrap();
     let here = here.to_str().unwrap();
-    let there = run(&mut with(variables, &["--list", source]));
+    let there = run(&mut with(variables, &["list", source]));
     assert_eq!(
         listed(&there),
-        listed(&run(&mut with(&[], &["--list", here])))
+        listed(&run(&mut with(&[], &["list", here])))
     );
-    let cat = with(variables, &["--cat", source, BIG]).output().unwrap();
+    let cat = with(variables, &["cat", source, BIG]).output().unwrap();
     assert!(
         cat.status.success() && cat.stdout == big(),
         "{:?}",
         cat.stderr
     );
-    let checked = run(&mut with(variables, &["--check", source]));
+    let checked = run(&mut with(variables, &["check", source]));
     assert_eq!(
         (checked.code, checked.stderr.as_str()),
         (Some(0), ""),
@@ -97,7 +97,7 @@ fn a_source_in_a_bucket_is_listed_printed_and_checked() {
     moto.put("mods", "all/old/notes.txt", b"notes\n");
     let variables = moto.variables();
     assert_inspected("s3://mods/all/a.hpi", &variables);
-    let ran = run(&mut with(&variables, &["--list", "s3://mods/all/"]));
+    let ran = run(&mut with(&variables, &["list", "s3://mods/all/"]));
     let lines = listed(&ran);
     let names = lines.iter().map(|line| line.rsplit(' ').next().unwrap());
     assert_eq!(
@@ -107,7 +107,7 @@ fn a_source_in_a_bucket_is_listed_printed_and_checked() {
     let ran = run(&mut with(
         &variables,
         &[
-            "--cat",
+            "cat",
             "s3://mods/all/",
             "a.hpi.d/hello.txt",
             "old/notes.txt",
@@ -118,7 +118,7 @@ fn a_source_in_a_bucket_is_listed_printed_and_checked() {
         (Some(0), "hello\nnotes\n"),
         "{ran:?}"
     );
-    let ran = run(&mut with(&variables, &["--check", "s3://mods/all/"]));
+    let ran = run(&mut with(&variables, &["check", "s3://mods/all/"]));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let counts = "checked 1 source, 1 archive, 4 files, ";
     assert!(ran.stdout.starts_with(counts), "{ran:?}");
@@ -140,7 +140,7 @@ fn sources_on_a_web_server_are_compared() {
     fs::write(&here, archive("newer")).unwrap();
     let here = here.to_str().unwrap();
     let diff = |old: &str, new: &str| {
-        let ran = run(&mut with(&[], &["--diff", old, new]));
+        let ran = run(&mut with(&[], &["diff", old, new]));
         (ran.code, ran.stdout, ran.stderr)
     };
     let changed = "changed: a.txt: 3 -> 5 bytes\n".to_owned();
@@ -173,8 +173,8 @@ fn a_source_on_a_web_server_is_indexed_again_each_time() {
     let dir = tempfile::tempdir().unwrap();
     let database = dir.path().join("all.sqlite");
     let index = || {
-        let mut command = hpimount();
-        command.arg("--index").arg(&database);
+        let mut command = hpi("index");
+        command.arg(&database);
         let ran = run(command.arg(origin.url("a.hpi?secret")));
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
         let bytes = fs::read(&database).unwrap();
@@ -192,11 +192,11 @@ fn a_source_on_a_web_server_is_indexed_again_each_time() {
 fn objects_that_a_server_refuses_are_named_and_not_reported_as_damage() {
     let origin = Origin::with("big.hpi", Object::new(archive(), "one"));
     let url = origin.url("big.hpi");
-    for option in ["--list", "--cat", "--check"] {
+    for command in ["list", "cat", "check"] {
         let gone = origin.url("gone.hpi?secret");
         let ran = run(&mut with(
             &[],
-            &[option, &gone, "x"][..if option == "--cat" { 3 } else { 2 }],
+            &[command, &gone, "x"][..if command == "cat" { 3 } else { 2 }],
         ));
         assert_eq!(ran.code, Some(10), "{ran:?}");
         let all = ran.stdout + &ran.stderr;
@@ -222,14 +222,14 @@ fn objects_that_a_server_refuses_are_named_and_not_reported_as_damage() {
     });
     let ran = run(&mut with(
         &[],
-        &["--check", "-o", "timeout=1,readahead=0", &url],
+        &["check", "-o", "timeout=1,readahead=0", &url],
     ));
     assert_eq!(ran.code, Some(10), "{ran:?}");
     assert!(ran.stdout.contains("data/big.bin"), "{ran:?}");
     assert!(ran.stdout.contains("503"), "{ran:?}");
     let output = with(
         &[],
-        &["--cat", "-o", "timeout=1,readahead=0", &url, "data/big.bin"],
+        &["cat", "-o", "timeout=1,readahead=0", &url, "data/big.bin"],
     )
     .output()
     .unwrap();

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::thread;
 
 use crate::fixtures::origin::{Faults, Object, Origin};
-use testkit::mount::{Run, has_programs, hpimount, run, sample};
+use testkit::mount::{Run, has_programs, hpi, run, sample};
 
 /// Binds files over the settings of the resolver, and executes a program.
 const WITH_SETTINGS: &str = r#"
@@ -20,7 +20,7 @@ const WITH_SETTINGS: &str = r#"
     exec "$@"
 "#;
 
-/// Returns what `--list` prints about a URL where the resolver has these settings; `None`
+/// Returns what `hpi list` prints about a URL where the resolver has these settings; `None`
 /// if this user cannot set them.
 fn list(url: &str, options: &[&str], hosts: &str, resolver: &str) -> Option<Run> {
     if !rustix::process::geteuid().is_root() || !has_programs(&["unshare"]) {
@@ -36,8 +36,8 @@ fn list(url: &str, options: &[&str], hosts: &str, resolver: &str) -> Option<Run>
     command
         .args(["-m", "sh", "-c", WITH_SETTINGS, "sh"])
         .args([&hosts, &resolver])
-        .arg(hpimount().get_program())
-        .args(["--list", url])
+        .arg(hpi("list").get_program())
+        .args(["list", url])
         .args(options);
     Some(run(&mut command))
 }
@@ -148,8 +148,8 @@ fn a_source_is_read_through_a_proxy() {
             thread::spawn(move || forward(client.unwrap(), &server));
         }
     });
-    let mut command = hpimount();
-    command.args(["--list", "http://files.example/a.hpi"]);
+    let mut command = hpi("list");
+    command.args(["http://files.example/a.hpi"]);
     let ran = run(command.env("http_proxy", address).env_remove("no_proxy"));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.stdout.contains("hello.txt"), "{ran:?}");

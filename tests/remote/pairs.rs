@@ -12,7 +12,7 @@ use fixtures::disc::Disc;
 use fixtures::inno::{Inno, inno_file};
 use fixtures::noise;
 use testkit::files::contents;
-use testkit::mount::{Fixture, hpimount, run};
+use testkit::mount::{Fixture, hpi, run};
 use testkit::mounted::{counter, mounted_files};
 
 /// The files of a source. The first is given on the command line.
@@ -160,7 +160,7 @@ fn a_missing_file_is_distinguished_from_a_forbidden_one_and_a_failing_server() {
         let url = origin.url(&format!("cds/{}", escaped(files[0].0)));
         if files[0].0.ends_with(".exe") {
             // An installer lists the files of all its slices.
-            let ran = run(hpimount().args(["--list", "-o", "timeout=5", &url]));
+            let ran = run(hpi("list").args(["-o", "timeout=5", &url]));
             assert_eq!(ran.code, Some(0), "{ran:?}");
             assert!(ran.stdout.contains("app/noise.dat"), "{ran:?}");
             continue;
@@ -208,8 +208,8 @@ fn sources_that_need_no_other_file_request_none() {
     let mount = mounted(&origin.url("disc.iso"), "timeout=5");
     assert_eq!(fs::read(mount.file("A.TXT")).unwrap(), b"x");
     let fixture = Fixture::new();
-    let ran = run(hpimount()
-        .args(["--list", &origin.url("disc.iso")])
+    let ran = run(hpi("list")
+        .args([&origin.url("disc.iso")])
         .current_dir(fixture.dir()));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     for request in origin.take_requests() {

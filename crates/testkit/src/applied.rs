@@ -1,11 +1,11 @@
-//! Sources with changes, mounted by the library or written by hpipack.
+//! Sources with changes, mounted by the library or written by hpi.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::sync::Arc;
 
-use crate::programs::built;
+use crate::mount::hpi;
 use hpimount::mount::{Ino, Options, Sources, Vfs};
 use hpimount_containers::apply::{Tools, apply};
 use hpimount_containers::changes::{
@@ -76,11 +76,12 @@ pub fn planned(name: &str, archive: &[u8], folder: Folder) -> Result<Written, St
     written.ok_or_else(|| changes::listed(&report.refusals))
 }
 
-/// Runs `hpipack --apply FOLDER SOURCE OUT`.
-pub fn hpipack_apply(options: &[&str], folder: &Path, source: &Path, out: &Path) -> Output {
-    let mut command = Command::new(built("hpipack"));
-    command.args(options).arg("--apply").arg(folder);
-    command.arg(source).arg(out).output().unwrap()
+/// Runs `hpi apply FOLDER SOURCE OUT`; without OUT in a dry run.
+pub fn hpi_apply(options: &[&str], folder: &Path, source: &Path, out: &Path) -> Output {
+    let out = Some(out).filter(|_| !options.contains(&"--dry-run"));
+    let mut command = hpi("apply");
+    command.args(options).args([folder, source]);
+    command.args(out).output().unwrap()
 }
 
 /// Opens a source with the changes of a folder as for a mount.

@@ -1,10 +1,10 @@
-//! Two sources as `--diff` and diff(1) compare them.
+//! Two sources as `hpi diff` and diff(1) compare them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::mount::{Fixture, hpimount, run};
+use crate::mount::{Fixture, hpi, hpimount, run};
 use serde_json::Value;
 
 /// Differences as both programs report them: `changed`, `removed` or `added`, and
@@ -12,7 +12,7 @@ use serde_json::Value;
 pub type Differences = BTreeSet<(&'static str, String)>;
 
 /// Returns the differences between two sources with other names according to
-/// `--diff`, and according to diff(1) in a mount of both; `None` if one of them
+/// `hpi diff`, and according to diff(1) in a mount of both; `None` if one of them
 /// cannot be compared completely. The links of HIP archives are left out.
 pub fn by_both_programs(sources: &[PathBuf; 2]) -> Option<[Differences; 2]> {
     let found = ours(sources)?;
@@ -43,14 +43,14 @@ fn outermost(found: &Differences) -> Differences {
 }
 
 /// Returns whether a path is in a directory of links of a HIP archive, which
-/// `--diff` does not compare.
+/// `hpi diff` does not compare.
 fn is_of_links(path: &str) -> bool {
     let mut parts = path.split('/');
     parts.any(|name| ["ids", "types"].contains(&name))
 }
 
 fn ours(sources: &[PathBuf; 2]) -> Option<Differences> {
-    let ran = run(hpimount().args(["--diff", "--json"]).args(sources));
+    let ran = run(hpi("diff").arg("--json").args(sources));
     if ran.code == Some(2) {
         return None;
     }

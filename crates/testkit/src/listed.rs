@@ -1,4 +1,4 @@
-//! Sources as `--list` and `--cat` show them.
+//! Sources as `hpi list` and `hpi cat` show them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,13 +6,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::files::walk;
-use crate::mount::{Fixture, Run, hpimount, run};
+use crate::mount::{Fixture, Run, hpi, hpimount, run};
 use serde_json::Value;
 
 /// Returns the bytes of files, which must exist.
 pub fn cat(source: &Path, paths: &[&str]) -> Vec<u8> {
-    let mut command = hpimount();
-    let output = command.arg("--cat").arg(source).args(paths).output();
+    let mut command = hpi("cat");
+    let output = command.arg(source).args(paths).output();
     let output = output.unwrap();
     assert!(output.status.success(), "{output:?}");
     output.stdout
@@ -22,7 +22,7 @@ pub fn cat(source: &Path, paths: &[&str]) -> Vec<u8> {
 type Listing = BTreeMap<String, (String, u32, u64, Option<String>)>;
 
 pub fn listed(source: &Path) -> Listing {
-    let ran = on(source, "--list", &["/", "--json"]);
+    let ran = on(source, "list", &["/", "--json"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let entries = ran.stdout.lines().map(|line| {
         let line: Value = serde_json::from_str(line).unwrap();
@@ -79,7 +79,7 @@ pub fn matches_its_mount(source: &Path) -> bool {
     true
 }
 
-/// Runs hpimount with an option, a source and paths in it.
-pub fn on(source: &Path, option: &str, paths: &[&str]) -> Run {
-    run(hpimount().arg(option).arg(source).args(paths))
+/// Runs a command of hpi with a source and paths in it.
+pub fn on(source: &Path, command: &str, paths: &[&str]) -> Run {
+    run(hpi(command).arg(source).args(paths))
 }

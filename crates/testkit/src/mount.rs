@@ -21,7 +21,7 @@ use crate::skip::possible;
 use fixtures::hpi::{Built, File, V1, dir, file};
 use fixtures::noise;
 
-pub use process::{Daemon, Run, TINY_CACHE, hpimount, run};
+pub use process::{Daemon, Run, TINY_CACHE, hpi, hpimount, run};
 
 /// Environment variable that identifies the daemon of a test.
 const TAG: &str = "HPIMOUNT_TEST_TAG";

@@ -18,7 +18,7 @@ const MAX_ENTRIES: usize = 10_000;
 /// Returns what shows the asset at `path`, if a mount shows it: its model if the
 /// desktop has a viewer for models, or else its preview, or else the directory
 /// with its parts.
-pub fn representation(path: &Path) -> Option<PathBuf> {
+pub(super) fn representation(path: &Path) -> Option<PathBuf> {
     let mut name = path.file_name()?.to_owned();
     let previews = previews(&name.to_string_lossy());
     name.push(".meta");

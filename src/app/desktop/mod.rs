@@ -13,12 +13,13 @@ mod notify;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-pub use self::asset::representation;
-pub use self::mounts::Mounts;
-pub use self::notify::notify;
+use self::asset::representation;
+use self::mounts::Mounts;
+use self::notify::notify;
+use super::{ExitReason, tell};
 
 /// Environment variable with the directory that contains the mounts. File
 /// managers show mounts in the home directory as volumes that can be ejected, but
@@ -62,26 +63,72 @@ fn os(path: &Path) -> impl FnOnce(io::Error) -> Error {
     |error| Error::Os(path, error)
 }
 
+/// What to do with files.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Mount files and show them.
+    Open(Vec<PathBuf>),
+    /// Unmount files.
+    Unmount(Vec<PathBuf>),
+    /// Unmount all files of the session.
+    UnmountAll,
+}
+
+/// Does something with files, and reports errors on standard error and on the desktop.
+pub fn run(action: Action) -> ExitCode {
+    let (title, outcomes) = match action {
+        Action::Open(files) => ("Cannot open", files.iter().map(|file| open(file)).collect()),
+        Action::Unmount(files) => {
+            let closed = files.iter().map(|file| mounts()?.close(file));
+            ("Cannot unmount", closed.collect())
+        }
+        Action::UnmountAll => {
+            let closed = mounts().and_then(|mounts| mounts.close_all());
+            ("Cannot unmount", vec![closed])
+        }
+    };
+    let mut code = ExitCode::SUCCESS;
+    for error in outcomes.into_iter().filter_map(Result::err) {
+        code = report(title, &error.to_string(), ExitReason::OTHER);
+    }
+    code
+}
+
+/// Reports an error on standard error and on the desktop.
+pub fn report(title: &str, text: &str, reason: ExitReason) -> ExitCode {
+    tell(text);
+    notify(title, text);
+    ExitCode::from(reason.code)
+}
+
+fn open(file: &Path) -> Result<(), Error> {
+    if let Some(shown) = representation(file) {
+        return show(&shown);
+    }
+    let point = mounts()?.open(file)?;
+    show(&point)
+}
+
+fn mounts() -> Result<Mounts, Error> {
+    let program = std::env::current_exe();
+    let program = program.map_err(|error| Error::Os("this program".to_owned(), error))?;
+    Mounts::in_home(&home_directory()?, program)
+}
+
 /// Returns the user's home directory.
-///
-/// # Errors
-/// Returns [`Error::NoHome`] if there is none.
-pub fn home_directory() -> Result<PathBuf, Error> {
+fn home_directory() -> Result<PathBuf, Error> {
     let value = std::env::var_os(HOME).map(PathBuf::from);
     value.filter(|path| path.is_absolute()).ok_or(Error::NoHome)
 }
 
-/// Shows the directory of a mount in the file manager, or a file in its viewer.
-///
-/// # Errors
-/// Returns [`Error::NotShown`] if there is no program that does it, or it fails
-/// at once.
-pub fn show(path: &Path) -> Result<(), Error> {
+/// Shows the directory of a mount in the file manager, or a file in its viewer. It is an
+/// error if there is no program that does it, or it fails at once.
+fn show(path: &Path) -> Result<(), Error> {
     let not_shown = |why: &str| Error::NotShown(path.display().to_string(), why.to_owned());
     for opener in OPENERS {
         let arguments = opener[1..].iter().map(OsString::from);
         let begun = Instant::now();
-        return match run(Command::new(opener[0]).args(arguments).arg(path)) {
+        return match output_of(Command::new(opener[0]).args(arguments).arg(path)) {
             Err(Error::Os(_, error)) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(_) if begun.elapsed() > SHOWN => Ok(()),
             // Earlier lines list the attempts.
@@ -98,7 +145,7 @@ fn last_line(printed: &str) -> &str {
 }
 
 /// Runs a program that reports failures on standard error.
-fn run(command: &mut Command) -> Result<(), Error> {
+fn output_of(command: &mut Command) -> Result<(), Error> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command
         .output()

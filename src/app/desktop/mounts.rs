@@ -3,6 +3,7 @@
 use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -10,13 +11,16 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 use serde_json::Value;
 
-use super::{Error, last_line, os, run};
+use super::{Error, last_line, os, output_of};
 use crate::app::mount::occupant;
 use crate::app::{self, Occupant, shortened};
 use hpimount_containers::text::numbered;
 
 /// Name of the directory in the home directory.
 const DIRECTORY: &str = "hpimount";
+
+/// The name under which this program mounts.
+const MOUNTING: &str = "hpimount";
 
 /// Prevents two clicks at the same time from mounting twice. The name is
 /// hidden, so that no archive has the same one.
@@ -31,10 +35,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The mounts of a user.
 #[derive(Debug)]
-pub struct Mounts {
+pub(super) struct Mounts {
     directory: PathBuf,
-    /// The program that mounts.
-    hpimount: PathBuf,
+    /// This program, which mounts.
+    program: PathBuf,
     idle: Duration,
     /// Locked while this exists.
     _lock: File,
@@ -46,7 +50,7 @@ impl Mounts {
     ///
     /// # Errors
     /// Returns an error if the directory cannot be created or locked.
-    pub fn in_home(home: &Path, hpimount: PathBuf) -> Result<Self, Error> {
+    pub(super) fn in_home(home: &Path, program: PathBuf) -> Result<Self, Error> {
         let directory = home.join(DIRECTORY);
         make_directory(&directory)?;
         let lock = directory.join(LOCK);
@@ -55,7 +59,7 @@ impl Mounts {
             .map_err(|error| os(&lock)(error.into()))?;
         let mounts = Self {
             directory,
-            hpimount,
+            program,
             idle: shortened("HPIMOUNT_TEST_IDLE", IDLE),
             _lock: lock_file,
         };
@@ -86,7 +90,7 @@ impl Mounts {
     /// # Errors
     /// Returns an error if it cannot be mounted, or if a mount that is named after
     /// it does not answer.
-    pub fn open(&self, file: &Path) -> Result<PathBuf, Error> {
+    pub(super) fn open(&self, file: &Path) -> Result<PathBuf, Error> {
         let source = fs::canonicalize(file).map_err(os(file))?;
         let usual = self.directory.join(mount_name(&source));
         if occupant(&usual, PATIENCE) == Occupant::Silent {
@@ -135,8 +139,9 @@ impl Mounts {
         }
         // Whoever looks at it in a file manager is to find the pictures.
         let options = format!("idle={},meta=converted", self.idle.as_secs());
-        let mut command = Command::new(&self.hpimount);
-        let outcome = run(command.args(["-o", &options, "--"]).args([source, point]));
+        let mut command = Command::new(&self.program);
+        command.arg0(MOUNTING).args(["-o", &options, "--"]);
+        let outcome = output_of(command.args([source, point]));
         if outcome.is_err() {
             // Fails unless it is empty.
             let _ = fs::remove_dir(point);
@@ -151,7 +156,7 @@ impl Mounts {
     ///
     /// # Errors
     /// Returns an error if it is not mounted, or in use.
-    pub fn close(&self, file: &Path) -> Result<(), Error> {
+    pub(super) fn close(&self, file: &Path) -> Result<(), Error> {
         // The file itself may have been deleted.
         let source = fs::canonicalize(file).or_else(|_| std::path::absolute(file));
         let source = source.map_err(os(file))?;
@@ -167,7 +172,7 @@ impl Mounts {
     /// # Errors
     /// Returns the error for the first that is in use or does not answer; the
     /// others are unmounted.
-    pub fn close_all(&self) -> Result<(), Error> {
+    pub(super) fn close_all(&self) -> Result<(), Error> {
         let points = self.points().into_iter();
         let outcomes = points.map(|point| match occupant(&point, PATIENCE) {
             Occupant::Mount => unmount(&point),
@@ -228,7 +233,9 @@ fn is_dead(error: &io::Error) -> bool {
 /// lines.
 fn without_prefix(printed: &str) -> &str {
     let last = last_line(printed);
-    last.strip_prefix("hpimount: ").unwrap_or(last)
+    last.strip_prefix(MOUNTING)
+        .and_then(|rest| rest.strip_prefix(": "))
+        .unwrap_or(last)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! process that the kernel keeps in a hanging read cannot even be killed.
 
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -18,7 +19,7 @@ use crate::app::shortened;
 const IS_WORKER: &str = "HPIMOUNT_THUMBNAIL_WORKER";
 
 /// Time after which a contact sheet is returned without further pictures.
-pub const ENOUGH: Duration = Duration::from_secs(6);
+pub(super) const ENOUGH: Duration = Duration::from_secs(6);
 
 /// Maximum time that the second process may run, and its CPU time limit in
 /// seconds.
@@ -29,18 +30,17 @@ const COMPUTING: u64 = 20;
 const ADDRESS_SPACE: u64 = 1 << 30;
 
 /// Returns whether this is the second process.
-pub fn is_worker() -> bool {
+pub(super) fn is_worker() -> bool {
     std::env::var_os(IS_WORKER).is_some()
 }
 
 /// Starts this program again with the same arguments as the second process;
 /// `None` if it was killed after a timeout.
-///
-/// # Errors
-/// Returns an error if it cannot be started.
-pub fn run_worker() -> io::Result<Option<ExitStatus>> {
+pub(super) fn run_worker() -> io::Result<Option<ExitStatus>> {
+    let mut words = std::env::args_os();
     let mut child = Command::new(std::env::current_exe()?)
-        .args(std::env::args_os().skip(1))
+        .arg0(words.next().unwrap_or_default())
+        .args(words)
         .env(IS_WORKER, "1")
         .stdin(Stdio::null())
         .spawn()?;
@@ -60,10 +60,7 @@ pub fn run_worker() -> io::Result<Option<ExitStatus>> {
 }
 
 /// Sets the limits of the second process, which also ends with the first one.
-///
-/// # Errors
-/// Returns an error if the operating system refuses.
-pub fn limit_worker() -> io::Result<()> {
+pub(super) fn limit_worker() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     for (resource, limit) in [

@@ -7,14 +7,16 @@
 //! attribute: file managers run this program where only the file itself can be
 //! opened.
 
-pub mod limits;
+mod limits;
 mod tree;
 
+use std::fmt::Display;
 use std::fs;
 use std::path::Path;
+use std::process::ExitCode;
 use std::time::Instant;
 
-use crate::app::Confinement;
+use super::{Confinement, Failure};
 use crate::mount::{OpenError, Options, Prepared, Sources, Vfs};
 use hpimount_assets::model::{MAX_PIXELS, Picture, png, reduced};
 
@@ -33,6 +35,32 @@ pub enum Error {
     /// An error of the operating system.
     #[error("{0}: {1}")]
     Os(String, std::io::Error),
+}
+
+/// Writes a PNG file to `output` that shows the file at `input`, at most `size` pixels wide
+/// and high, in a second process with limits.
+///
+/// # Errors
+/// Returns an error if there is no picture, or it cannot be written.
+pub fn draw(input: &Path, output: &Path, size: u32) -> Result<ExitCode, Failure> {
+    let failed = |error: &dyn Display| Failure::NoThumbnail(error.to_string());
+    let cannot = |what: &'static str| move |error| Failure::Other(what, error);
+    if limits::is_worker() {
+        limits::limit_worker().map_err(cannot("cannot set limits"))?;
+        let deadline = Instant::now() + limits::ENOUGH;
+        let png = png_of(input, size, deadline).map_err(|error| failed(&error))?;
+        let path = output.display();
+        fs::write(output, png).map_err(|error| failed(&format!("{path}: {error}")))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let ended = limits::run_worker().map_err(cannot("cannot be started"))?;
+    let name = input.display();
+    let ended = ended.ok_or_else(|| failed(&format!("{name}: timed out")))?;
+    match ended.code().map(u8::try_from) {
+        Some(Ok(code)) => Ok(ExitCode::from(code)),
+        // Killed by one of its limits.
+        _ => Err(failed(&format!("{name}: stopped: {ended}"))),
+    }
 }
 
 /// Returns a PNG file that shows the file at `input`, at most `size` pixels

@@ -3,19 +3,19 @@
 
 use std::fs;
 
-use super::{diff, hpi, lines, packed, pair};
+use super::{diff, hpi_with, lines, packed, pair};
 use fixtures::container_seeds::{dax, ecm, zip_with};
 use fixtures::disc::{Disc, MODE_2};
 use fixtures::hpi::{File, V1, file as entry};
 use fixtures::noise;
 use hpimount_containers::hpi::chunk::Method;
-use testkit::mount::{hpimount, run};
+use testkit::mount::{hpi, run};
 use testkit::sources::folder;
 
 #[test]
 fn files_that_are_packed_in_other_ways_are_equal() {
     let bytes = noise(1, 200_000);
-    let archive = |method| hpi(vec![entry(b"a.bin", File::new(bytes.clone(), method))]);
+    let archive = |method| hpi_with(vec![entry(b"a.bin", File::new(bytes.clone(), method))]);
     let methods = [Method::Zlib, Method::Lz77].map(archive);
     let files = pair(["a.hpi", "b.hpi"], [&methods[0], &methods[1]]);
     assert_eq!(
@@ -41,10 +41,8 @@ fn files_whose_packed_bytes_are_equal_are_not_decoded() {
         lines(&files.archive, &["a.hpi", "b.hpi"]),
         (Some(0), vec![])
     );
-    let mut command = hpimount();
-    command
-        .current_dir(&files.archive)
-        .args(["--cat", "a.hpi", "a.bin"]);
+    let mut command = hpi("cat");
+    command.current_dir(&files.archive).args(["a.hpi", "a.bin"]);
     assert_ne!(run(&mut command).code, Some(0));
 }
 
@@ -89,10 +87,8 @@ fn files_with_other_stored_checksums_are_not_decoded() {
         lines(&files.archive, &["a.zip", "b.zip"]),
         (Some(1), vec!["changed: a.bin".to_owned()])
     );
-    let mut command = hpimount();
-    command
-        .current_dir(&files.archive)
-        .args(["--cat", "a.zip", "a.bin"]);
+    let mut command = hpi("cat");
+    command.current_dir(&files.archive).args(["a.zip", "a.bin"]);
     assert_ne!(run(&mut command).code, Some(0));
 }
 

@@ -1,4 +1,4 @@
-//! `--diff` finds what `diff -r` finds on mounts of the two sides, says how assets
+//! `hpi diff` finds what `diff -r` finds on mounts of the two sides, says how assets
 //! have changed, and has the exit codes of diff(1).
 
 mod equal_bytes;
@@ -13,12 +13,12 @@ use fixtures::ta::{bos, gaf, tdo};
 use fixtures::{assets, playstation};
 use hpimount_containers::hpi::chunk::Method;
 use serde_json::{Value, json};
-use testkit::mount::{Fixture, Run, hpimount, run};
+use testkit::mount::{Fixture, Run, hpi, run};
 use testkit::sources::folder;
 
 /// Compares sources in a directory.
 fn diff(directory: &Path, args: &[&str]) -> Run {
-    run(hpimount().current_dir(directory).arg("--diff").args(args))
+    run(hpi("diff").current_dir(directory).args(args))
 }
 
 /// Returns the exit code and the lines of a comparison without messages.
@@ -39,7 +39,7 @@ fn packed(name: &str, bytes: &[u8]) -> Entry {
     entry(name.as_bytes(), File::new(bytes, Method::Zlib))
 }
 
-fn hpi(entries: Vec<Entry>) -> Vec<u8> {
+fn hpi_with(entries: Vec<Entry>) -> Vec<u8> {
     V1::new(entries).build().bytes
 }
 
@@ -58,14 +58,14 @@ const NEW_UNIT: &str = "[UNITINFO]\n{\nname=Tank;\nMaxDamage=9999;\nNew=20;\n}\n
 #[test]
 fn every_kind_of_difference_is_one_line() {
     let moved = b"the same bytes";
-    let old = hpi(vec![
+    let old = hpi_with(vec![
         dir(b"units", vec![packed("TANK.fbi", OLD_UNIT.as_bytes())]),
         packed("same.txt", b"same"),
         packed("gone.txt", b"gone"),
         packed("a.bin", moved),
         packed("kind", b"a file"),
     ]);
-    let new = hpi(vec![
+    let new = hpi_with(vec![
         dir(b"kind", vec![packed("in.txt", b"in")]),
         dir(b"units", vec![packed("tank.fbi", NEW_UNIT.as_bytes())]),
         packed("b.bin", moved),
@@ -121,9 +121,9 @@ fn every_kind_of_difference_is_one_line() {
 
 #[test]
 fn archives_that_differ_are_entered_and_equal_ones_are_not() {
-    let inner = |bytes: &[u8]| hpi(vec![packed("in.txt", bytes)]);
+    let inner = |bytes: &[u8]| hpi_with(vec![packed("in.txt", bytes)]);
     let outer = |bytes: &[u8]| {
-        hpi(vec![
+        hpi_with(vec![
             packed("inner.ufo", &inner(bytes)),
             packed("same.ufo", &inner(b"always")),
         ])
@@ -253,7 +253,7 @@ fn assets_of_hip_archives_are_compared_by_id_and_in_their_own_terms() {
 
 #[test]
 fn lists_of_sources_and_games_are_compared_as_they_are_merged() {
-    let file = |bytes: &[u8]| hpi(vec![packed("a.txt", bytes)]);
+    let file = |bytes: &[u8]| hpi_with(vec![packed("a.txt", bytes)]);
     let files = folder(|source| {
         fs::create_dir(source.join("game")).unwrap();
         for (name, bytes) in [

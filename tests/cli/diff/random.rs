@@ -1,6 +1,6 @@
 //! Random archives differ as `diff -r` of their mounts says.
 
-use super::{hpi, packed, pair};
+use super::{hpi_with, packed, pair};
 use fixtures::hpi::{Entry, File, dir, file as entry};
 use hpimount_containers::hpi::chunk::Method;
 use proptest::collection::vec;
@@ -64,7 +64,7 @@ fn entries(made: &[(String, Made)]) -> Vec<Entry> {
     let made = made.iter().map(|(name, made)| match made {
         Made::File(bytes, method) => entry(name.as_bytes(), File::new(*bytes, *method)),
         Made::Directory(inner) => dir(name.as_bytes(), entries(inner)),
-        Made::Archive(inner) => packed(name, &hpi(entries(inner))),
+        Made::Archive(inner) => packed(name, &hpi_with(entries(inner))),
     });
     made.collect()
 }
@@ -76,7 +76,7 @@ fn the_differences_are_those_of_diff_on_a_mount() {
     let compared = runner.run(&sides, |(old, new)| {
         let files = pair(
             ["a.hpi", "b.hpi"],
-            [&hpi(entries(&old)), &hpi(entries(&new))],
+            [&hpi_with(entries(&old)), &hpi_with(entries(&new))],
         );
         let sources = ["a.hpi", "b.hpi"].map(|name| files.archive.join(name));
         let [found, expected] = by_both_programs(&sources).unwrap();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{hpi, index, indexed, lines, packed};
+use super::{hpi_with, index, indexed, lines, packed};
 use fixtures::heavy_iron as build;
 use fixtures::hip::{Asset, Hip};
 use fixtures::hpi::V1;
@@ -45,7 +45,7 @@ fn an_asset_has_the_size_of_its_picture_its_vertices_and_its_length() {
             .clone()
             .find(|(name, _)| *name == "sound.vag")
             .unwrap();
-        let all = hpi(vec![
+        let all = hpi_with(vec![
             packed("boom.gaf", &gaf::file(&[sprite])),
             packed("map.sct", &tnt::Section::small(3).file()),
             packed("music.wav", &music(2, 22_050, 33_075)),

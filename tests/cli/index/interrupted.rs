@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Child, Stdio};
 
-use super::{command, hpi, indexed, lines, packed};
+use super::{command, hpi_with, indexed, lines, packed};
 use testkit::faulty_fs::{FaultyFs, Mode};
 use testkit::fuse_test;
 use testkit::limits::peak_memory_of;
@@ -75,7 +75,7 @@ fn an_interrupted_run_leaves_whole_sources_and_the_next_one_continues() {
     if !has_programs(&["sqlite3"]) {
         return;
     }
-    let first = hpi(vec![packed("a.txt", b"a word"), packed("b.txt", b"b")]);
+    let first = hpi_with(vec![packed("a.txt", b"a word"), packed("b.txt", b"b")]);
     let sources = Sources::new(&first);
     let ask = |query: &str| lines(sources.directory(), query);
     let count = |table: &str| ask(&format!("SELECT count(*) FROM {table}"))[0].clone();
@@ -122,7 +122,7 @@ fn memory_does_not_grow_with_the_texts_of_a_source() {
         .concat()
         .repeat(LENGTH / 8192);
     let entries = (0..TEXTS).map(|number| packed(&format!("{number}.txt"), &text));
-    let sources = Sources::new(&hpi(entries.collect()));
+    let sources = Sources::new(&hpi_with(entries.collect()));
     let hanging = sources.hang_after(0, &["-o", "cachesize=1M,threads=2"]);
     let peak = peak_memory_of(&hanging.child.id().to_string());
     assert!(peak < MOST, "{} MiB", peak >> 20);

@@ -1,4 +1,4 @@
-//! `--index` writes a database that answers questions about everything in its
+//! `hpi index` writes a database that answers questions about everything in its
 //! sources, and keeps what is unchanged.
 
 mod assets;
@@ -13,23 +13,23 @@ use fixtures::hip::{Asset, Hip};
 use fixtures::hpi::{Entry, File, V1, dir, file as entry};
 use hpimount_containers::hpi::chunk::Method;
 use rusqlite::Connection;
-use testkit::mount::{Fixture, Run, has_programs, hpimount, run};
+use testkit::mount::{Fixture, Run, has_programs, hpi, run};
 use testkit::sources::folder;
 
 fn packed(name: &str, bytes: &[u8]) -> Entry {
     entry(name.as_bytes(), File::new(bytes, Method::Zlib))
 }
 
-fn hpi(entries: Vec<Entry>) -> Vec<u8> {
+fn hpi_with(entries: Vec<Entry>) -> Vec<u8> {
     V1::new(entries).build().bytes
 }
 
 /// Returns a command that indexes sources of a directory.
 fn command(directory: &Path, sources: &[&str]) -> Command {
-    let mut command = hpimount();
+    let mut command = hpi("index");
     command
         .current_dir(directory)
-        .args(["--index", "all.sqlite"])
+        .args(["all.sqlite"])
         .args(sources);
     command
 }
@@ -71,13 +71,13 @@ fn lines(directory: &Path, query: &str) -> Vec<String> {
 fn games() -> Fixture {
     folder(|source| {
         let unit = "[UNITINFO]\n{\nUnitName=TANK;\nName=Jellyfish;\nWeapon1=GUN;\n}\n";
-        let inner = hpi(vec![packed("readme.txt", b"a word in a text")]);
-        let one = hpi(vec![
+        let inner = hpi_with(vec![packed("readme.txt", b"a word in a text")]);
+        let one = hpi_with(vec![
             dir(b"units", vec![packed("TANK.fbi", unit.as_bytes())]),
             packed("inner.ufo", &inner),
             packed("same.bin", b"the same bytes"),
         ]);
-        let two = hpi(vec![packed("other.bin", b"the same bytes")]);
+        let two = hpi_with(vec![packed("other.bin", b"the same bytes")]);
         fs::write(source.join("one.hpi"), one).unwrap();
         fs::write(source.join("two.hpi"), two).unwrap();
         fs::write(source.join("broken.hpi"), b"HAPI, but not at all").unwrap();
@@ -177,11 +177,11 @@ fn a_game_is_one_source_whose_references_lead_to_other_archives() {
     let games = folder(|source| {
         let tank = "[UNITINFO]\n{\nUnitName=TANK;\nWeapon1=GUN;\n}\n";
         let gun = "[GUN]\n{\nname=Gun;\n}\n";
-        let units = hpi(vec![dir(
+        let units = hpi_with(vec![dir(
             b"units",
             vec![packed("tank.fbi", tank.as_bytes())],
         )]);
-        let weapons = hpi(vec![dir(
+        let weapons = hpi_with(vec![dir(
             b"weapons",
             vec![packed("gun.tdf", gun.as_bytes())],
         )]);
@@ -232,7 +232,7 @@ fn unchanged_sources_are_skipped_and_damaged_ones_have_their_error() {
     let before = numbers("one.hpi");
     fs::write(
         directory.join("two.hpi"),
-        hpi(vec![packed("new.bin", b"new")]),
+        hpi_with(vec![packed("new.bin", b"new")]),
     )
     .unwrap();
     indexed(directory, &["one.hpi", "two.hpi"]);
@@ -277,7 +277,7 @@ fn another_file_is_not_overwritten() {
     fs::write(games.archive.join("all.sqlite"), text).unwrap();
     let ran = index(&games.archive, &["one.hpi"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.stderr.starts_with("hpimount: all.sqlite: "), "{ran:?}");
+    assert!(ran.stderr.starts_with("hpi: all.sqlite: "), "{ran:?}");
     assert_eq!(
         fs::read_to_string(games.archive.join("all.sqlite")).unwrap(),
         text

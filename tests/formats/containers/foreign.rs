@@ -169,10 +169,10 @@ fn a_stored_member_of_a_zip_with_a_wrong_checksum_is_not_read_to_its_end() {
     assert!(mounted(&path)["a.txt"].sha256.is_err());
 }
 
-/// Runs `--check`, and returns its exit code and output.
+/// Runs `hpi check`, and returns its exit code and output.
 fn check(arguments: &[&str], source: &Path) -> (Option<i32>, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_hpimount"))
-        .arg("--check")
+    let output = Command::new(env!("CARGO_BIN_EXE_hpi"))
+        .arg("check")
         .args(arguments)
         .arg(source)
         .output()

@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use testkit::files::read_at;
 use testkit::fuse_test;
-use testkit::mount::{hpimount, run};
+use testkit::mount::{hpi, run};
 use testkit::sources::{folder, names};
 
 /// Size of the file, in bytes: more than what is decoded at once.
@@ -46,7 +46,7 @@ fn a_list_does_not_decode_a_long_file_and_a_check_does() {
     });
     let list = |options: &[&str]| {
         let source = fixture.archive.join("a.gz");
-        let ran = run(hpimount().arg("--list").args(options).arg(source));
+        let ran = run(hpi("list").args(options).arg(source));
         assert_eq!(ran.code, Some(0), "{ran:?}");
         ran.stdout
     };
@@ -54,15 +54,12 @@ fn a_list_does_not_decode_a_long_file_and_a_check_does() {
     assert!(text.contains(" ? ") && text.contains(" a\n"), "{text}");
     let text = list(&["--json"]);
     assert!(text.contains("\"size\":null"), "{text}");
-    let checked = run(hpimount().arg("--check").arg(&fixture.archive));
+    let checked = run(hpi("check").arg(&fixture.archive));
     assert_eq!(checked.code, Some(12), "{checked:?}");
     let is_damaged = |name: &str| checked.stdout.contains(&format!("{name}.gz.d/{name}:"));
     assert!(is_damaged("b") && !is_damaged("a"), "{checked:?}");
     let bytes = SIZE.to_string();
-    let listed = run(hpimount()
-        .arg("--list")
-        .arg(&fixture.archive)
-        .arg("a.gz.d/a"));
+    let listed = run(hpi("list").arg(&fixture.archive).arg("a.gz.d/a"));
     assert!(listed.stdout.contains(&bytes), "{listed:?}");
 }
 
@@ -76,7 +73,7 @@ fn a_long_asset_is_shown() {
     bitmap.resize(54 + (3 * width * height) as usize, 0);
     let fixture = folder(|source| fs::write(source.join("a.bmp.gz"), gzip(&bitmap)).unwrap());
     let info = "a.bmp.gz.d/a.bmp.meta/info.json";
-    let ran = run(hpimount().arg("--cat").arg(&fixture.archive).arg(info));
+    let ran = run(hpi("cat").arg(&fixture.archive).arg(info));
     assert!(ran.stdout.contains("\"width\": 2432,"), "{ran:?}");
 }
 
@@ -85,7 +82,7 @@ fn what_of_a_long_file_cannot_be_decoded_is_logged_with_force() {
     let packed = packed();
     let cut = &packed[..packed.len() - 20];
     let fixture = folder(|source| fs::write(source.join("b.gz"), cut).unwrap());
-    let list = ["-v", "--list", "-o", "force"];
-    let ran = run(hpimount().args(list).arg(&fixture.archive).arg("b.gz.d/b"));
+    let list = ["-v", "-o", "force"];
+    let ran = run(hpi("list").args(list).arg(&fixture.archive).arg("b.gz.d/b"));
     assert_eq!(ran.stderr.matches("can be decoded").count(), 1, "{ran:?}");
 }

@@ -10,7 +10,7 @@ use hpimount::mount::{FileKind, Options};
 
 use fixtures::disc::Disc;
 use fixtures::rock_ridge::{BLOCK, both, disc, field, name, root, unpacked};
-use testkit::applied::{hpipack_apply, write};
+use testkit::applied::{hpi_apply, write};
 use testkit::containers::{self, Opened};
 use testkit::programs::run_in;
 use testkit::walked;
@@ -254,7 +254,7 @@ fn changed(image: &[u8], change: fn(&Path)) -> Result<Opened, String> {
     fs::write(path("disc.iso"), image).unwrap();
     fs::create_dir(path("edit")).unwrap();
     change(&path("edit"));
-    let output = hpipack_apply(&[], &path("edit"), &path("disc.iso"), &path("out.iso"));
+    let output = hpi_apply(&[], &path("edit"), &path("disc.iso"), &path("out.iso"));
     match output.status.success() {
         true => Ok(open(fs::read(path("out.iso")).unwrap())),
         false => Err(String::from_utf8(output.stderr).unwrap()),

@@ -6,7 +6,7 @@ use testkit::fuse_test;
 
 use fixtures::ta::{gaf, pcx, tdo, tnt};
 use serde_json::Value;
-use testkit::mount::{Fixture, Mount, hpimount};
+use testkit::mount::{Fixture, Mount, hpi};
 use testkit::pictures::pixels;
 use testkit::sources::folder;
 
@@ -144,8 +144,8 @@ fn a_palette_applies_without_a_mount_too() {
     let fixture = folder(game);
     let (name, bytes) = &files()[0];
     let palette = palette(&fixture, name, bytes);
-    let mut command = hpimount();
-    command.args(["-o", &format!("palette={}", palette.display()), "--cat"]);
+    let mut command = hpi("cat");
+    command.args(["-o", &format!("palette={}", palette.display())]);
     command.arg(&fixture.archive);
     let output = command.arg("anims/tank.gaf.meta/000 walk/00.png").output();
     assert_eq!(pixels(&output.unwrap().stdout), (2, 1, CHOSEN.repeat(2)));

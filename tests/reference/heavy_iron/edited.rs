@@ -1,4 +1,4 @@
-//! Edited textures and sounds, as `hpipack --apply` writes them: the independent
+//! Edited textures and sounds, as `hpi apply` writes them: the independent
 //! readers show the same pixels and samples as the converted tree.
 
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::shared;
 use hpimount::mount::{Meta, Options};
 use tempfile::tempdir;
-use testkit::applied::{hpipack_apply, read_at, write};
+use testkit::applied::{hpi_apply, read_at, write};
 use testkit::edits::{music, photo, samples};
 use testkit::hpipack::stderr;
 use testkit::pictures::pixels;
@@ -60,7 +60,7 @@ fn check(
     }
     assert!(edited > 0);
     let out = work.path().join("out.HIP");
-    let ran = hpipack_apply(&[], &changes, &sample, &out);
+    let ran = hpi_apply(&[], &changes, &sample, &out);
     assert!(
         ran.status.success(),
         "{}: {}",

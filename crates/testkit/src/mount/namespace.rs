@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -49,7 +49,8 @@ impl Namespace {
         let dir = fixture.dir();
         // The user has no access to the project's directory.
         let program = dir.join("hpimount");
-        fs::copy(built("hpimount"), &program).unwrap();
+        fs::copy(built("hpi"), dir.join("hpi")).unwrap();
+        symlink("hpi", &program).unwrap();
         fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();
         chown(&fixture.point, Some(USER), Some(USER)).unwrap();
         let private = dir.join("private");

@@ -20,6 +20,13 @@ pub fn hpimount() -> Command {
     command
 }
 
+/// Returns a command that runs a command of `hpi`, which accepts any size of the cache.
+pub fn hpi(command: &str) -> Command {
+    let mut hpi = Command::new(built("hpi"));
+    hpi.arg(command).env(TINY_CACHE, "1");
+    hpi
+}
+
 /// Name of the process that unmounts when another one is killed, as `/proc` shows it.
 const GUARD: &str = "hpimount-guard\n";
 

@@ -1,0 +1,26 @@
+//! The other names of `hpi`, for `cargo install`, which cannot make links.
+
+use std::env;
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// Replaces this process by the program `hpi` beside this one, under the name `name`.
+/// Returns only if that fails.
+pub(crate) fn run(name: &str) -> ExitCode {
+    let mut words = env::args_os();
+    let called = PathBuf::from(words.next().unwrap_or_default());
+    // Without /proc, it is where it was called, or else in the PATH.
+    let program = env::current_exe().unwrap_or_else(|_| called.clone());
+    let hpi = program.with_file_name("hpi");
+    let called = match called.file_name() == Some(name.as_ref()) {
+        true => &called,
+        false => Path::new(name),
+    };
+    let error = Command::new(&hpi).arg0(called).args(words).exec();
+    // Not eprintln!, which panics if standard error is closed.
+    let hpi = hpi.display();
+    let _ = writeln!(io::stderr(), "{name}: {hpi}, the program to start: {error}");
+    ExitCode::FAILURE
+}

@@ -1,0 +1,46 @@
+//! Why a command line is rejected.
+
+use super::HPI;
+
+/// Why a command line is rejected.
+#[derive(Debug, thiserror::Error)]
+pub enum Rejected {
+    /// A message of the parser, or the text of `--help` or `--version`.
+    #[error(transparent)]
+    Parser(#[from] clap::Error),
+    /// An option that is a command by now: the option with its program, and the command.
+    #[error("`{0}` is now `{HPI} {1}`")]
+    Old(String, &'static str),
+}
+
+impl Rejected {
+    /// Returns the message for the user, in one line. Prints the text of
+    /// `--help` or `--version` instead and exits, if that was requested.
+    pub fn into_message(self) -> String {
+        match self {
+            Self::Parser(error) if !error.use_stderr() => error.exit(),
+            Self::Parser(error) => format!("{}; see --help", first_paragraphs(&error.to_string())),
+            Self::Old(..) => self.to_string(),
+        }
+    }
+}
+
+/// Returns what a message of the parser says before the usage, in one line.
+fn first_paragraphs(message: &str) -> String {
+    let lines = message.lines().map(str::trim);
+    let lines = lines.take_while(|line| {
+        !["Usage:", "For more"]
+            .iter()
+            .any(|end| line.starts_with(end))
+    });
+    let mut text = String::new();
+    for line in lines.filter(|line| !line.is_empty()) {
+        let line = line.strip_prefix("error: ").unwrap_or(line);
+        match line.strip_prefix("tip: ") {
+            Some(tip) => text += &format!("; {tip}"),
+            None if text.is_empty() => text += line,
+            None => text += &format!(" {line}"),
+        }
+    }
+    text
+}

@@ -1,0 +1,258 @@
+//! `hpi extract`: files that another thread writes, since threads that read sources may
+//! not.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::SyncSender;
+
+use indicatif::ProgressBar;
+
+use super::bounds::Bounds;
+use super::ordered::ordered;
+use super::path::{Found, find};
+use super::walk::{Step, Walk};
+use super::{Contents, Error, Role};
+use crate::mount::{self, Bytes, FileKind, HeldIno, Ino, Vfs};
+use crate::namespace::companion::CONVERTED;
+use crate::source::ExtractTask;
+use hpimount_containers::io as bytes;
+
+/// What is extracted.
+#[derive(Debug, Clone)]
+pub struct ExtractStyle {
+    /// The paths, with everything below them; without any, everything.
+    pub paths: Vec<String>,
+    /// Whether the contents of archives are extracted too, as `X.d`.
+    pub nested: bool,
+    /// Whether what is made of assets is extracted too, as `X.meta`.
+    pub meta: bool,
+    /// Number of bytes that are read for each byte of the source at most.
+    pub expansion: u64,
+}
+
+/// Extracts entries of a source with several threads, by sending `tasks` to a thread that
+/// writes. A file that cannot be read is reported to `trouble`, and the others are
+/// extracted.
+///
+/// # Errors
+/// Returns [`Error::LeftOut`] if the source expands too much, or [`Error::Output`] if the
+/// other thread does not write any more.
+pub fn extract(
+    vfs: &Vfs,
+    style: &ExtractStyle,
+    threads: usize,
+    tasks: &SyncSender<ExtractTask<Bytes>>,
+    trouble: &mut (dyn FnMut(Error) + Send),
+    bar: &ProgressBar,
+) -> Result<(), Error> {
+    let extract = Extract {
+        vfs,
+        style,
+        tasks,
+        bar,
+        started: AtomicU64::new(0),
+        is_stopped: AtomicBool::new(false),
+    };
+    let mut walked = Ok(());
+    ordered(
+        threads,
+        |push| walked = extract.walk(push),
+        |job| extract.run(job),
+        |ran: Result<(), Error>| {
+            if let Err(error) = ran {
+                trouble(error);
+            }
+        },
+    );
+    walked
+}
+
+/// Something to be done by one of several threads.
+enum Job {
+    /// Extract a file to a path.
+    File(HeldIno, String),
+    /// Report what cannot be extracted.
+    Trouble(Error),
+}
+
+struct Extract<'a> {
+    vfs: &'a Vfs,
+    style: &'a ExtractStyle,
+    tasks: &'a SyncSender<ExtractTask<Bytes>>,
+    bar: &'a ProgressBar,
+    /// Number of files that were begun.
+    started: AtomicU64,
+    /// Whether the other thread does not write any more.
+    is_stopped: AtomicBool,
+}
+
+impl Extract<'_> {
+    /// Finds what is to be extracted.
+    fn walk(&self, push: &mut dyn FnMut(Job)) -> Result<(), Error> {
+        if self.style.paths.is_empty() {
+            return self.below(find(self.vfs, "")?, push);
+        }
+        let mut chosen: Vec<Found> = Vec::new();
+        for path in &self.style.paths {
+            match find(self.vfs, path) {
+                Ok(found) => chosen.push(found),
+                Err(error) => push(Job::Trouble(error)),
+            }
+        }
+        // What is in a chosen directory is extracted once.
+        chosen.sort_by_key(|found| found.path.replace('/', "\0"));
+        chosen.dedup_by(|next, before| is_at_or_below(&next.path, &before.path));
+        chosen
+            .into_iter()
+            .try_for_each(|found| self.below(found, push))
+    }
+
+    /// Finds what is to be extracted of an entry.
+    fn below(&self, found: Found, push: &mut dyn FnMut(Job)) -> Result<(), Error> {
+        let ino = HeldIno::kept(found.attr.ino);
+        if found.attr.kind != FileKind::Directory {
+            self.bar.inc_length(found.attr.size);
+            push(Job::File(ino, found.path));
+            return Ok(());
+        }
+        let archive = Contents(self.vfs).archive(*ino).unwrap_or_default();
+        let mut bounds = Bounds::new(&archive, self.style.expansion);
+        let name = match &*found.path {
+            "" => "the source".to_owned(),
+            path => format!("{path}:"),
+        };
+        let left_out = |problem| Error::LeftOut(format!("{name} {problem}"));
+        if !found.path.is_empty() {
+            self.send(ExtractTask::Directory(found.path.clone()))?;
+        }
+        let mut walk = Walk::new(ino, found.path);
+        while let Some(step) = walk.next(self.vfs) {
+            if self.is_stopped.load(Ordering::Relaxed) {
+                return Err(stopped());
+            }
+            let mut step = match step {
+                Ok(step) => step,
+                Err((path, error)) => {
+                    push(Job::Trouble(Error::path(&path, error)));
+                    continue;
+                }
+            };
+            Contents(self.vfs).measure(&mut step.entry);
+            let is_packed = bounds.is_packed(walk.archives());
+            if is_packed {
+                bounds.read(step.entry.size).map_err(left_out)?;
+            }
+            match step.entry.role {
+                Role::Directory => self.enter(&mut walk, step)?,
+                Role::Inside if self.style.nested => {
+                    if is_packed {
+                        bounds.enter().map_err(left_out)?;
+                    }
+                    match self.problem_of(&step) {
+                        Ok(true) => self.enter(&mut walk, step)?,
+                        Ok(false) => {}
+                        Err(error) => push(Job::Trouble(error)),
+                    }
+                }
+                Role::AssetDirectory if self.style.meta && step.entry.name != CONVERTED => {
+                    self.enter(&mut walk, step)?;
+                }
+                Role::Inside | Role::AssetDirectory => {}
+                Role::File { .. } | Role::Generated => {
+                    self.bar.inc_length(step.entry.size);
+                    push(Job::File(step.entry.ino, step.path));
+                }
+                Role::Link { .. } => match find(self.vfs, &step.path) {
+                    Ok(found) if self.style.paths.is_empty() => {
+                        let up = "../".repeat(step.path.matches('/').count());
+                        self.send(ExtractTask::Link(step.path, up + &found.path))?;
+                    }
+                    // Of what is chosen, links need not lead to what is chosen as well.
+                    Ok(found) if found.attr.kind == FileKind::File => {
+                        if is_packed {
+                            bounds.read(found.attr.size).map_err(left_out)?;
+                        }
+                        self.bar.inc_length(found.attr.size);
+                        push(Job::File(HeldIno::kept(found.attr.ino), step.path));
+                    }
+                    Ok(_) => {
+                        let error = mount::Error::IsADirectory;
+                        push(Job::Trouble(Error::path(&step.path, error)));
+                    }
+                    Err(error) => push(Job::Trouble(error)),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a directory, and continues with what is in it.
+    fn enter(&self, walk: &mut Walk, step: Step) -> Result<(), Error> {
+        self.send(ExtractTask::Directory(step.path.clone()))?;
+        walk.enter(step);
+        Ok(())
+    }
+
+    /// Returns whether a file that looks like an archive is one.
+    fn problem_of(&self, inside: &Step) -> Result<bool, Error> {
+        let archive = Contents(self.vfs).archive(*inside.entry.ino);
+        match archive
+            .map_err(|error| Error::path(&inside.path, error))?
+            .problem
+        {
+            None => Ok(true),
+            Some(problem @ bytes::Error::Damaged { .. }) => Err(Error::path(&inside.path, problem)),
+            Some(_) => Ok(false),
+        }
+    }
+
+    fn run(&self, job: Job) -> Result<(), Error> {
+        match job {
+            Job::File(..) if self.is_stopped.load(Ordering::Relaxed) => Ok(()),
+            Job::File(ino, path) => match self.file(*ino, &path) {
+                // Who writes knows why.
+                Err(Error::Output(_)) => Ok(()),
+                ran => ran,
+            },
+            Job::Trouble(error) => Err(error),
+        }
+    }
+
+    fn file(&self, file: Ino, path: &str) -> Result<(), Error> {
+        let number = self.started.fetch_add(1, Ordering::Relaxed);
+        self.send(ExtractTask::Begin(number, path.to_owned()))?;
+        for piece in Contents(self.vfs).pieces(file) {
+            match piece {
+                Ok(bytes) => {
+                    self.bar.inc(bytes.len() as u64);
+                    self.send(ExtractTask::Append(number, bytes))?;
+                }
+                Err(trouble) => {
+                    self.send(ExtractTask::Abort(number))?;
+                    return Err(Error::path(path, trouble));
+                }
+            }
+        }
+        let attr = self.vfs.attr_without_size(file);
+        let modified = attr.map_or(0, |attr| attr.modified);
+        self.send(ExtractTask::End(number, modified))
+    }
+
+    fn send(&self, task: ExtractTask<Bytes>) -> Result<(), Error> {
+        self.tasks.send(task).map_err(|_| {
+            self.is_stopped.store(true, Ordering::Relaxed);
+            stopped()
+        })
+    }
+}
+
+/// Returns whether a path is another one, or is below it.
+fn is_at_or_below(path: &str, other: &str) -> bool {
+    let rest = path.strip_prefix(other);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || other.is_empty())
+}
+
+/// Returns the error that nobody writes any more, who knows why.
+fn stopped() -> Error {
+    Error::Output(io::ErrorKind::BrokenPipe.into())
+}

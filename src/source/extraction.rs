@@ -1,0 +1,324 @@
+//! A folder that files are extracted to, written on behalf of threads that may not write.
+
+use std::collections::HashMap;
+use std::fs::{File, FileTimes};
+use std::io::{self, ErrorKind, Write};
+use std::ops::Deref;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, statat, symlinkat, unlinkat};
+use rustix::io::Errno;
+
+use super::new_folder::{mode_in, of_path};
+use super::{DIRECTORY_HANDLE, open_beneath};
+use crate::sync::lock;
+
+/// What to do in the folder. Paths are relative to it.
+pub enum ExtractTask<B> {
+    /// Create a directory, and those around it.
+    Directory(String),
+    /// Create a symbolic link with a text.
+    Link(String, String),
+    /// Begin a file with this number, and the directories around it.
+    Begin(u64, String),
+    /// Append bytes to a file.
+    Append(u64, B),
+    /// Complete a file, which was modified at this time, in seconds since 1970.
+    End(u64, i64),
+    /// Remove what was written of a file.
+    Abort(u64),
+}
+
+/// A folder with the files that are being written. A file has a temporary name until it is
+/// complete. Directories are held, and no symbolic link is followed: nothing is written
+/// anywhere else.
+pub struct Extraction {
+    path: PathBuf,
+    root: OwnedFd,
+    /// Whether files that exist are replaced.
+    force: bool,
+    /// The permissions of files, as far as the umask permits.
+    mode: u32,
+    /// The last directory with its path: most files are in the same one as the file before.
+    last: Option<(String, Arc<OwnedFd>)>,
+    /// By number. Locked while something is written.
+    unfinished: Arc<Mutex<HashMap<u64, Unfinished>>>,
+}
+
+/// A file that is being written.
+struct Unfinished {
+    file: File,
+    directory: Arc<OwnedFd>,
+    temporary: String,
+    /// Its final path.
+    path: String,
+}
+
+impl Extraction {
+    /// Opens the folder at `path`, or creates it. `readable` are the files and directories
+    /// that are read: who may not read one of them may not read the new files.
+    ///
+    /// # Errors
+    /// Returns an error with the path if it cannot be opened or created.
+    pub fn open(path: &Path, readable: &[PathBuf], force: bool) -> io::Result<Self> {
+        let failed = |error: io::Error| of_path(path, error);
+        std::fs::create_dir_all(path).map_err(failed)?;
+        let root = openat(rustix::fs::CWD, path, DIRECTORY_HANDLE, Mode::empty());
+        Ok(Self {
+            root: root.map_err(|error| failed(error.into()))?,
+            mode: mode_in(path, readable).map_err(failed)?,
+            path: path.to_owned(),
+            force,
+            last: None,
+            unfinished: Arc::default(),
+        })
+    }
+
+    /// Returns a function that removes unfinished files, and lets nothing be written any
+    /// more, for the end of the process.
+    pub fn remover(&self) -> impl Fn() + Send + use<> {
+        let unfinished = self.unfinished.clone();
+        move || {
+            let mut unfinished = lock(&unfinished);
+            unfinished.drain().for_each(|(_, file)| file.remove());
+            // Whoever would write next waits for the end.
+            std::mem::forget(unfinished);
+        }
+    }
+
+    /// Does a task. Those of a file that was not begun, or that was aborted, do nothing.
+    ///
+    /// # Errors
+    /// Returns an error with the path of what cannot be written, or exists.
+    pub fn perform<B: Deref<Target = [u8]>>(&mut self, task: ExtractTask<B>) -> io::Result<()> {
+        let files = self.unfinished.clone();
+        let mut files = lock(&files);
+        match task {
+            ExtractTask::Directory(path) => {
+                let made = self.directory(&path).map(drop);
+                self.of(&path, made)
+            }
+            ExtractTask::Link(path, text) => {
+                let made = self.link(&path, &text);
+                self.of(&path, made)
+            }
+            ExtractTask::Begin(number, path) => {
+                let begun = self.begin(number, &path);
+                files.insert(number, self.of(&path, begun)?);
+                Ok(())
+            }
+            ExtractTask::Append(number, bytes) => files.get_mut(&number).map_or(Ok(()), |file| {
+                let written = file.file.write_all(&bytes);
+                self.of(&file.path, written)
+            }),
+            ExtractTask::End(number, modified) => match files.remove(&number) {
+                Some(file) => self.of(&file.path, file.keep(modified, self.force)),
+                None => Ok(()),
+            },
+            ExtractTask::Abort(number) => {
+                files.remove(&number).iter().for_each(Unfinished::remove);
+                Ok(())
+            }
+        }
+    }
+
+    /// Adds the path of an entry to an error about it.
+    fn of<T>(&self, path: &str, done: io::Result<T>) -> io::Result<T> {
+        done.map_err(|error| of_path(&self.path.join(path), error))
+    }
+
+    /// Opens a directory, and creates those of its components that do not exist.
+    fn directory(&mut self, path: &str) -> io::Result<Arc<OwnedFd>> {
+        if let Some((_, last)) = self.last.as_ref().filter(|(last, _)| last == path) {
+            return Ok(last.clone());
+        }
+        let mut directory = Arc::new(self.root.try_clone()?);
+        for name in path.split('/').filter(|_| !path.is_empty()) {
+            check_name(name)?;
+            match mkdirat(
+                &directory,
+                name,
+                Mode::from_raw_mode(mode_of_directory(self.mode)),
+            ) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+            directory = Arc::new(open_beneath(&directory, Path::new(name), DIRECTORY_HANDLE)?);
+        }
+        self.last = Some((path.to_owned(), directory.clone()));
+        Ok(directory)
+    }
+
+    fn begin(&mut self, number: u64, path: &str) -> io::Result<Unfinished> {
+        let (directory, name) = self.place(path)?;
+        check_free(&directory, name, self.force)?;
+        let temporary = format!(".hpi-{}-{number}", std::process::id());
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode(self.mode);
+        let file = openat(&directory, &*temporary, flags | OFlags::NOFOLLOW, mode)?;
+        Ok(Unfinished {
+            file: file.into(),
+            directory,
+            temporary,
+            path: path.to_owned(),
+        })
+    }
+
+    fn link(&mut self, path: &str, text: &str) -> io::Result<()> {
+        let (directory, name) = self.place(path)?;
+        check_free(&directory, name, self.force)?;
+        match unlinkat(&directory, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(symlinkat(text, &directory, name)?)
+    }
+
+    /// Returns the directory and the name of an entry.
+    fn place<'p>(&mut self, path: &'p str) -> io::Result<(Arc<OwnedFd>, &'p str)> {
+        let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+        check_name(name)?;
+        Ok((self.directory(parent)?, name))
+    }
+}
+
+impl Drop for Extraction {
+    fn drop(&mut self) {
+        lock(&self.unfinished)
+            .drain()
+            .for_each(|(_, file)| file.remove());
+    }
+}
+
+impl Unfinished {
+    /// Gives the file its name.
+    fn keep(&self, modified: i64, force: bool) -> io::Result<()> {
+        let seconds = Duration::from_secs(modified.unsigned_abs());
+        let modified = match modified {
+            0.. => UNIX_EPOCH.checked_add(seconds),
+            _ => UNIX_EPOCH.checked_sub(seconds),
+        };
+        let modified: SystemTime = modified.unwrap_or(UNIX_EPOCH);
+        // Not every file system has every time.
+        let _ = self.file.set_times(FileTimes::new().set_modified(modified));
+        let (_, name) = self.path.rsplit_once('/').unwrap_or(("", &self.path));
+        let kept = check_free(&self.directory, name, force).and_then(|()| {
+            Ok(renameat(
+                &self.directory,
+                &*self.temporary,
+                &self.directory,
+                name,
+            )?)
+        });
+        kept.inspect_err(|_| self.remove())
+    }
+
+    /// Removes the file.
+    fn remove(&self) {
+        // What cannot be removed remains, and the reason for removing it is reported.
+        let _ = unlinkat(&self.directory, &*self.temporary, AtFlags::empty());
+    }
+}
+
+/// Checks that a name is one of a new entry of a directory.
+fn check_name(name: &str) -> io::Result<()> {
+    match name {
+        "" | "." | ".." => Err(io::Error::other("is not a path in the folder")),
+        _ if name.contains(['/', '\0']) => Err(ErrorKind::InvalidInput.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that there is no such entry, or that it may be replaced.
+fn check_free(directory: &OwnedFd, name: &str, force: bool) -> io::Result<()> {
+    match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(_) if !force => Err(io::Error::other("exists; --force replaces it")),
+        Ok(_) | Err(Errno::NOENT) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the permissions of a directory for files with these.
+fn mode_of_directory(mode: u32) -> u32 {
+    mode | (mode & 0o444) >> 2
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, symlink};
+
+    use super::*;
+    use tempfile::tempdir;
+
+    type Task = ExtractTask<Vec<u8>>;
+
+    /// Writes a file in one piece.
+    fn write(folder: &mut Extraction, path: &str, bytes: &[u8]) -> io::Result<()> {
+        folder.perform(Task::Begin(7, path.to_owned()))?;
+        folder.perform(Task::Append(7, bytes.to_vec()))?;
+        folder.perform(Task::End(7, 1000))
+    }
+
+    #[test]
+    fn a_file_appears_with_its_time_when_it_is_complete() {
+        let work = tempdir().unwrap();
+        let root = work.path().join("new");
+        let mut folder = Extraction::open(&root, &[], false).unwrap();
+        folder.perform(Task::Begin(1, "a/b".to_owned())).unwrap();
+        folder.perform(Task::Append(1, b"12".to_vec())).unwrap();
+        assert!(!root.join("a/b").exists());
+        folder.perform(Task::End(1, -5)).unwrap();
+        assert_eq!(fs::read(root.join("a/b")).unwrap(), b"12");
+        assert_eq!(root.join("a/b").metadata().unwrap().mtime(), -5);
+        folder.perform(Task::Begin(2, "c".to_owned())).unwrap();
+        folder.perform(Task::Abort(2)).unwrap();
+        folder.perform(Task::Append(2, b"12".to_vec())).unwrap();
+        folder.perform(Task::Begin(3, "d".to_owned())).unwrap();
+        drop(folder);
+        assert_eq!(fs::read_dir(&root).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_exists_is_replaced_only_with_force() {
+        let work = tempdir().unwrap();
+        fs::write(work.path().join("a"), "old").unwrap();
+        for force in [false, true] {
+            let mut folder = Extraction::open(work.path(), &[], force).unwrap();
+            let written = write(&mut folder, "a", b"new");
+            let linked = folder.perform(Task::Link("l".to_owned(), "a".to_owned()));
+            assert_eq!((written.is_ok(), linked.is_ok()), (force, true));
+            fs::remove_file(work.path().join("l")).unwrap();
+        }
+        assert_eq!(fs::read(work.path().join("a")).unwrap(), b"new");
+        assert_eq!(fs::read_dir(work.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn nothing_is_written_outside_of_the_folder() {
+        let work = tempdir().unwrap();
+        let root = work.path().join("root");
+        fs::create_dir_all(work.path().join("outside")).unwrap();
+        fs::create_dir(&root).unwrap();
+        symlink("../outside", root.join("link")).unwrap();
+        let mut folder = Extraction::open(&root, &[], true).unwrap();
+        for path in ["../a", "a/../../b", "/a", ".", "a//b", "", "link/a", "a\0b"] {
+            write(&mut folder, path, b"x").unwrap_err();
+            let link = Task::Link(path.to_owned(), "x".to_owned());
+            folder.perform(link).unwrap_err();
+            if path != "" {
+                folder
+                    .perform(Task::Directory(path.to_owned()))
+                    .unwrap_err();
+            }
+        }
+        assert_eq!(fs::read_dir(work.path()).unwrap().count(), 2);
+        assert_eq!(
+            fs::read_dir(work.path().join("outside")).unwrap().count(),
+            0
+        );
+    }
+}

@@ -1,0 +1,336 @@
+//! `hpi extract` writes what `hpi cat` prints, nowhere else than into its folder, and no
+//! file that is not complete.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File as DiskFile};
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, SystemTime};
+
+use fixtures::container_seeds;
+use fixtures::hpi::{File, V1, dir, file as entry};
+use fixtures::ta::pcx::Pcx;
+use hpimount_containers::hpi::chunk::Method;
+use testkit::faulty_fs::{FaultyFs, Mode};
+use testkit::fuse_test;
+use testkit::hpipack::contents;
+use testkit::listed::{cat, listed};
+use testkit::mount::{BIG, Fixture, Run, SMALL, big, eventually, hpi, run, sample};
+use testkit::sources::{file, folder, hip, ifp, names};
+
+/// Extracts a source to the folder `out` of the fixture.
+fn extract(fixture: &Fixture, arguments: &[&str]) -> Run {
+    let mut command = hpi("extract");
+    command.arg(&fixture.archive).args(arguments);
+    run(command.arg("-C").arg(out(fixture)))
+}
+
+fn out(fixture: &Fixture) -> PathBuf {
+    fixture.dir().join("out")
+}
+
+/// Asserts that nothing was reported, and returns what was written.
+#[track_caller]
+fn extracted(fixture: &Fixture, arguments: &[&str]) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    let ran = extract(fixture, arguments);
+    assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{arguments:?}");
+    contents(&out(fixture))
+}
+
+/// Returns the paths of what was written.
+fn paths(written: &BTreeMap<PathBuf, Option<Vec<u8>>>) -> Vec<&str> {
+    written.keys().map(|path| path.to_str().unwrap()).collect()
+}
+
+#[test]
+fn everything_is_written_with_its_bytes_and_times() {
+    for (name, bytes) in [
+        ("a.hpi", sample().bytes),
+        ("a.zip", container_seeds::zip_with("d/a.txt", b"zipped")),
+        ("a.7z", container_seeds::seven_zip()),
+        ("a.gcm", container_seeds::gcm()),
+        ("a.img", container_seeds::img()),
+    ] {
+        let fixture = file(name, &bytes);
+        let then = SystemTime::UNIX_EPOCH + Duration::from_secs(998_575_506);
+        let archive = DiskFile::options().append(true).open(&fixture.archive);
+        archive.unwrap().set_modified(then).unwrap();
+        let written = extracted(&fixture, &[]);
+        let listed = listed(&fixture.archive);
+        assert!(paths(&written).iter().eq(listed.keys()), "{name}");
+        for (path, bytes) in &written {
+            let path = path.to_str().unwrap();
+            if let Some(bytes) = bytes {
+                assert!(*bytes == cat(&fixture.archive, &[path]), "{name}: {path}");
+            }
+        }
+        if name == "a.hpi" {
+            let small = out(&fixture).join(SMALL).metadata().unwrap();
+            assert_eq!((small.mtime(), small.mode() & 0o600), (998_575_506, 0o600));
+        }
+    }
+}
+
+#[test]
+fn the_files_of_an_archive_can_be_packed_again() {
+    let package = ifp(1, 1);
+    let fixture = file(
+        "a.HIP",
+        &hip([("ped.ifp", &package[..]), ("b", b"b")].into_iter()),
+    );
+    // Links to the assets in layers/, which are not chosen.
+    extracted(&fixture, &["types"]);
+    let mut pack = hpi("pack");
+    let again = fixture.dir().join("again.HIP");
+    let ran = run(pack.arg("-q").arg(out(&fixture).join("types")).arg(&again));
+    assert_eq!((ran.code, &*ran.stderr), (Some(0), ""));
+    let ran = run(hpi("diff").arg("--brief").arg(&fixture.archive).arg(&again));
+    assert!(!ran.stdout.contains("layers/"), "{ran:?}");
+}
+
+#[test]
+fn links_are_links_unless_their_paths_are_chosen() {
+    let package = ifp(1, 1);
+    let fixture = file("a.HIP", &hip([("ped.ifp", &package[..])].into_iter()));
+    extracted(&fixture, &[]);
+    let ids = out(&fixture).join("ids");
+    let link = ids.join(&names(&ids)[0]);
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+    assert!(fs::read(link).unwrap() == package);
+}
+
+#[test]
+fn a_link_that_leads_out_of_the_source_is_named_and_not_written() {
+    let fixture = folder(|source| {
+        fs::write(source.join("a.txt"), "a").unwrap();
+        symlink("/etc/passwd", source.join("away")).unwrap();
+        symlink("../out", source.join("up")).unwrap();
+        symlink("a.txt", source.join("near")).unwrap();
+    });
+    let ran = extract(&fixture, &[]);
+    assert_eq!((ran.code, ran.stderr.lines().count()), (Some(1), 2));
+    assert!(
+        ran.stderr.contains("away: leads out of the source"),
+        "{ran:?}"
+    );
+    assert_eq!(names(&out(&fixture)), ["a.txt", "near"]);
+}
+
+#[test]
+fn paths_select_files_and_directories_in_any_spelling() {
+    let fixture = Fixture::new();
+    let written = extracted(&fixture, &["MAPS", "maps/big.bin", "Hello.TXT"]);
+    assert_eq!(paths(&written), [SMALL, "maps", BIG]);
+    assert!(written[Path::new(BIG)].as_deref() == Some(&big()[..]));
+    fs::remove_dir_all(out(&fixture)).unwrap();
+    let ran = extract(&fixture, &["nowhere", "hello.txt"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(
+        ran.stderr.starts_with("hpi: nowhere: no such file"),
+        "{ran:?}"
+    );
+    assert_eq!(names(&out(&fixture)), [SMALL]);
+}
+
+#[test]
+fn without_a_folder_files_are_written_to_the_current_one() {
+    let fixture = Fixture::new();
+    fs::create_dir(out(&fixture)).unwrap();
+    let mut command = hpi("extract");
+    command.arg(&fixture.archive).current_dir(out(&fixture));
+    assert_eq!(run(&mut command).code, Some(0));
+    assert_eq!(names(&out(&fixture)), [SMALL, "maps"]);
+}
+
+#[test]
+fn files_that_exist_are_replaced_only_with_force() {
+    let fixture = Fixture::new();
+    fs::create_dir(out(&fixture)).unwrap();
+    fs::write(out(&fixture).join(SMALL), "mine").unwrap();
+    let ran = extract(&fixture, &[]);
+    assert_eq!((ran.code, ran.stderr.lines().count()), (Some(20), 1));
+    assert!(ran.stderr.contains("hello.txt: exists; --force"), "{ran:?}");
+    assert_eq!(fs::read(out(&fixture).join(SMALL)).unwrap(), b"mine");
+    let written = extracted(&fixture, &["--force"]);
+    assert_eq!(written[Path::new(SMALL)].as_deref(), Some(&b"hello\n"[..]));
+}
+
+#[test]
+fn a_damaged_file_is_named_and_the_others_are_written() {
+    let fixture = Fixture::new();
+    let mut bytes = fs::read(&fixture.archive).unwrap();
+    let chunk = bytes.windows(4).rposition(|four| four == b"SQSH").unwrap();
+    bytes[chunk + 100] ^= 1;
+    fs::write(&fixture.archive, bytes).unwrap();
+    let ran = extract(&fixture, &[]);
+    assert_eq!((ran.code, ran.stderr.lines().count()), (Some(12), 1));
+    assert!(
+        ran.stderr.starts_with(&format!("hpi: {BIG}: chunk ")),
+        "{ran:?}"
+    );
+    assert_eq!(paths(&contents(&out(&fixture))), [SMALL, "maps"]);
+    let written = extracted(&fixture, &["--force", "-o", "force"]);
+    assert_eq!(written[Path::new(BIG)].as_ref().unwrap().len(), big().len());
+}
+
+/// Returns a folder with an archive in an archive, and a picture.
+fn nested() -> Fixture {
+    folder(|source| {
+        let picture = Pcx::indexed(2, 1, vec![0, 1]).file();
+        let inner = V1::new(vec![entry(b"in.txt", File::new("inside", Method::Zlib))]);
+        let inner = File::new(inner.build().bytes, Method::Stored);
+        let outer = [
+            entry(b"inner.ufo", inner),
+            entry(b"a.pcx", File::new(picture, Method::Zlib)),
+        ];
+        let outer = V1::new(vec![dir(b"d", outer.to_vec())]).build().bytes;
+        fs::write(source.join("outer.hpi"), outer).unwrap();
+        fs::write(source.join("broken.hpi"), "HAPI").unwrap();
+        fs::write(source.join("text.txt"), "text").unwrap();
+    })
+}
+
+#[test]
+fn contents_of_archives_and_assets_are_extracted_on_request() {
+    let fixture = nested();
+    let files = ["broken.hpi", "outer.hpi", "text.txt"];
+    assert_eq!(paths(&extracted(&fixture, &[])), files);
+    let ran = extract(&fixture, &["--force", "--nested"]);
+    assert_eq!((ran.code, ran.stderr.lines().count()), (Some(12), 1));
+    assert!(ran.stderr.starts_with("hpi: broken.hpi.d: "), "{ran:?}");
+    let written = contents(&out(&fixture));
+    let inside = Path::new("outer.hpi.d/d/inner.ufo.d/in.txt");
+    assert_eq!(written[inside].as_deref(), Some(&b"inside"[..]));
+    assert!(!written.keys().any(|path| path.ends_with("a.pcx.meta")));
+    let below = ["--force", "--meta", "outer.hpi.d/d"];
+    let written = extracted(&fixture, &below);
+    let picture = Path::new("outer.hpi.d/d/a.pcx.meta/picture.png");
+    let png = written
+        .get(picture)
+        .unwrap_or_else(|| panic!("{:?}", paths(&written)));
+    assert!(png.as_ref().unwrap().starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn the_converted_tree_is_extracted_as_it_is_listed() {
+    let picture = entry(
+        b"a.pcx",
+        File::new(Pcx::indexed(2, 1, vec![0, 1]).file(), Method::Zlib),
+    );
+    let fixture = file(
+        "a.hpi",
+        &V1::new(vec![dir(b"d", vec![picture])]).build().bytes,
+    );
+    let written = extracted(&fixture, &["--converted"]);
+    let listed = run(hpi("list")
+        .args(["--converted", "-0"])
+        .arg(&fixture.archive));
+    let mut listed: Vec<&str> = listed.stdout.split_terminator('\0').collect();
+    listed.sort_unstable();
+    assert_eq!(paths(&written), listed);
+    assert!(
+        written
+            .values()
+            .flatten()
+            .any(|bytes| bytes.starts_with(b"\x89PNG"))
+    );
+}
+
+#[test]
+fn hostile_names_stay_in_the_folder() {
+    let names: [&[u8]; 6] = [
+        b"..",
+        b".",
+        b"../up.txt",
+        b"/etc/hpi-test",
+        b"a\\..\\..\\b",
+        b"c\nd",
+    ];
+    let entries = names.map(|name| entry(name, File::new("x", Method::Stored)));
+    let around = dir(
+        b"..",
+        vec![entry(b"deep.txt", File::new("x", Method::Stored))],
+    );
+    let all = entries.into_iter().chain([around]).collect();
+    let fixture = file("a.hpi", &V1::new(all).build().bytes);
+    let before = testkit::sources::names(fixture.dir());
+    let written = extracted(&fixture, &[]);
+    assert!(written.len() >= names.len(), "{written:?}");
+    let mut after = testkit::sources::names(fixture.dir());
+    after.retain(|name| name != "out");
+    assert_eq!(after, before);
+    // A link that is there already is not followed.
+    fs::remove_dir_all(out(&fixture)).unwrap();
+    fs::create_dir(out(&fixture)).unwrap();
+    symlink("..", out(&fixture).join("maps")).unwrap();
+    fs::write(&fixture.archive, sample().bytes).unwrap();
+    let ran = extract(&fixture, &["--force"]);
+    assert_eq!(ran.code, Some(20), "{ran:?}");
+    assert!(!fixture.dir().join("big.bin").exists());
+}
+
+#[test]
+fn extracted_files_are_as_private_as_the_source() {
+    let fixture = Fixture::new();
+    fs::set_permissions(&fixture.archive, PermissionsExt::from_mode(0o600)).unwrap();
+    extracted(&fixture, &[]);
+    let mode = |path: &str| out(&fixture).join(path).metadata().unwrap().mode() & 0o777;
+    assert_eq!([mode(SMALL), mode("maps")], [0o600, 0o700]);
+}
+
+#[test]
+fn bytes_that_a_small_file_pretends_to_have_are_not_extracted_without_end() {
+    let zeros = File::new(vec![0; 40 << 20], Method::Zlib);
+    let fixture = file(
+        "a.hpi",
+        &V1::new(vec![entry(b"zeros", zeros)]).build().bytes,
+    );
+    let ran = extract(&fixture, &["--expansion=2"]);
+    assert_eq!(ran.code, Some(10), "{ran:?}");
+    assert!(
+        ran.stderr.contains("`--expansion` raises the limit"),
+        "{ran:?}"
+    );
+    assert!(names(&out(&fixture)).is_empty());
+}
+
+#[fuse_test]
+fn nothing_unfinished_is_left_after_a_signal() {
+    let work = tempfile::tempdir().unwrap();
+    let root = work.path().join("source");
+    fs::create_dir(&root).unwrap();
+    let source = FaultyFs::new(&root, &[("a.hpi", &sample().bytes)]);
+    let out = work.path().join("out");
+    let mut child = hpi("extract")
+        .arg(source.file("a.hpi"))
+        .arg("-C")
+        .arg(&out)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    source.set(Mode::Hangs);
+    eventually("a file is begun, or all are written", || {
+        source.held() > 0 || child.try_wait().unwrap().is_some()
+    });
+    let pid = rustix::process::Pid::from_child(&child);
+    let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+    source.set(Mode::Fine);
+    child.wait().unwrap();
+    let mut said = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    assert_eq!(said, "");
+    let left = if out.exists() {
+        contents(&out)
+    } else {
+        BTreeMap::new()
+    };
+    let temporary = |path: &&PathBuf| path.to_string_lossy().contains(".hpi-");
+    assert_eq!(left.keys().find(temporary), None);
+}
