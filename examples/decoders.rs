@@ -1,8 +1,8 @@
 //! Decodes everything in an archive or a block image with its decoders alone, computes
 //! the checksums that the archive records, on all cores, and prints how long that took
 //! in seconds. For a disc, as many bytes as it has go through its checksums meanwhile.
-//! No program that checks everything can be faster; `scripts/bench` compares `hpimount
-//! --check` with it.
+//! No program that checks everything can be faster; `scripts/bench` compares `hpi
+//! check` with it.
 //!
 //! Usage: `cargo run --release --example decoders ARCHIVE`
 

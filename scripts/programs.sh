@@ -28,7 +28,7 @@ prepare_programs() {
     fio --name=write --directory="$tree" --filename=checked.bin --size=16m --bs=4k --rw=write \
         --verify=crc32c --do_verify=0 --verify_state_save=0 >/dev/null
     find "$tree" -type f -exec chmod 444 {} +
-    hpipack -q "$tree" "$work/tree.hpi"
+    hpi pack -q "$tree" "$work/tree.hpi"
 }
 
 # same_calls: compares generated system calls on a mount of an archive with those

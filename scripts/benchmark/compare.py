@@ -40,7 +40,7 @@ def measure(directory, programs, point, rounds, quick):
                 forget(path)
             measured.setdefault(title, []).append(timed(command, directory))
 
-        cold("`hpimount --diff` of the two folders", [hpimount, "--diff", *copies])
+        cold("`hpi diff` of the two folders", [programs / "hpi", "diff", *copies])
         with Mount(mount, point) as mounted:
             names = [path.name for path in copies]
             cold("`diff -rq` of the two folders in a mount", ["diff", "-rq", *names], mounted.root)
@@ -48,12 +48,12 @@ def measure(directory, programs, point, rounds, quick):
             cold("reading all files of one of them in a mount", READ, mounted.root)
         database = directory / "index.sqlite"
         database.unlink(missing_ok=True)
-        cold(f"`hpimount --index` of an archive of {indexed:,} files", [hpimount, "--index", database, listed])
+        cold(f"`hpi index` of an archive of {indexed:,} files", [programs / "hpi", "index", database, listed])
     lines = ["| | s |", "|---|--:|"]
     lines += [f"| {title} | {statistics.median(seconds):.2f} |" for title, seconds in measured.items()]
     return (
         f"### A comparison\n\nTwo copies of {archives} archives with {FILES} files of {SIZE // 1024} KiB each, "
-        "on a cold cache. The copies are equal, so that all of them has to be compared: `--diff` compares the packed "
+        "on a cold cache. The copies are equal, so that all of them has to be compared: `hpi diff` compares the packed "
         "bytes of the archives, `diff` the archives and what is in them.\n\n" + "\n".join(lines) + "\n"
     )
 

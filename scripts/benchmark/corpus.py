@@ -10,13 +10,19 @@ from .tools import ROOT
 
 
 def build(examples, quick, features=""):
-    """Builds the programs, and these examples, and returns their directory; debug builds for a smoke test."""
-    targets = ["--features", features, "--bin", "hpimount", "--bin", "hpipack"]
+    """Builds the program and these examples, and returns a directory with its names as packages have them, links;
+    debug builds for a smoke test."""
+    targets = ["--features", features, "--bin", "hpi"]
     for example in examples:
         targets += ["--example", example]
     subprocess.run(["cargo", "build", *([] if quick else ["--release"]), *targets], cwd=ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    return target / ("debug" if quick else "release")
+    links = target / ("debug" if quick else "release") / "installed"
+    links.mkdir(exist_ok=True)
+    for name, other in [("hpi", "hpi"), ("hpimount", "hpi"), ("hpipack", "hpi"), ("examples", "examples")]:
+        (links / name).unlink(missing_ok=True)
+        (links / name).symlink_to(f"../{other}")
+    return links
 
 
 def prepare(directory, programs, quick):

@@ -35,14 +35,14 @@ def measure(directory, programs, point, quick):
         saves, discs = zip(*(save(mounted.root, names[number % len(names)]) for number in range(SAVES // scale)))
     result = directory / "edited.gcm"
     begun = time.perf_counter()
-    subprocess.run([programs / "hpipack", "--quiet", "--force", "--apply", folder, disc, result], check=True)
+    subprocess.run([programs / "hpi", "apply", "--quiet", "--force", folder, disc, result], check=True)
     written = time.perf_counter() - begun
     result.unlink()
     edits = len(os.listdir(folder / "files"))
     lines = [
         f"| closing a saved file, ms: median, 95 % | {figures(saves)} |",
         f"| from closing it to the first bytes of the new `disc.iso`, ms: median, 95 % | {figures(discs)} |",
-        f"| `hpipack --apply` of the same folder, relative to that | {written / statistics.median(discs):.0f} |",
+        f"| `hpi apply` of the same folder, relative to that | {written / statistics.median(discs):.0f} |",
     ]
     title = f"A disc of {disc.stat().st_size / 1e9:.2g} GB with files of {FILE >> 20} MiB, of which {edits} are edited; {len(saves)} saves."
     return f"{HEADING}\n\n{title}\n\n| | |\n|---|--:|\n" + "\n".join(lines) + "\n"

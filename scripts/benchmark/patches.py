@@ -24,9 +24,9 @@ def measure(directory, programs, rounds, quick):
     disc = full_disc(directory, "noisy", size, lambda path: path.write_bytes(os.urandom(FILE)))
     folder = folder_of_changes(directory, disc)
     result, patch, other = (directory / name for name in ["patched.gcm", "patched.xdelta", "searched.xdelta"])
-    hpipack = [programs / "hpipack", "--quiet", "--force", "--apply", folder, disc]
-    subprocess.run([*hpipack, result], check=True)
-    commands = [("`hpipack --apply DIR DISC OUT.xdelta`", [*hpipack, patch], patch)]
+    apply = [programs / "hpi", "apply", "--quiet", "--force", folder, disc]
+    subprocess.run([*apply, result], check=True)
+    commands = [("`hpi apply DIR DISC OUT.xdelta`", [*apply, patch], patch)]
     if shutil.which("xdelta3"):
         search = ["xdelta3", "-e", "-f", "-s", disc, result, other]
         commands.append(("`xdelta3 -e`, of the finished result", search, other))

@@ -203,7 +203,7 @@ def prepare(directory, programs):
     files, root = directory / "remote-files", directory / "remote"
     write(files, fill)
     root.mkdir(exist_ok=True)
-    make(root / ARCHIVE, lambda out: [programs / "hpipack", "--quiet", files, out, "--method=zlib"])
+    make(root / ARCHIVE, lambda out: [programs / "hpi", "pack", "--quiet", files, out, "--method=zlib"])
     return root
 
 
@@ -241,7 +241,7 @@ def report(bench, clients, version, rounds):
     table = "\n".join(lines)
     return f"""{HEADING}
 
-Made by `scripts/bench --remote --write`: one archive of 90 MB on nginx, behind a link of 100 Mbit/s with a round trip of 20 ms (`scripts/benchmark/line.py`). It is mounted by URL, and from a mount of {version} with `--vfs-cache-mode full`. The archive was packed by `hpipack`: its directory, a file of 64 MiB that does not compress, then {SMALL_FILES:,} files of 8 KiB in {SMALL_FILES // 100} directories, 23 MB packed. These 23 MB take 1.9 s on the link, regardless of the client. Medians of {rounds} rounds, except for memory; nothing is cached before. rclone streams the rest of an archive as soon as a byte of it is read. So it has fetched the large file completely before the random reads are done, and it fetches parts of the large file while the small ones are read.
+Made by `scripts/bench --remote --write`: one archive of 90 MB on nginx, behind a link of 100 Mbit/s with a round trip of 20 ms (`scripts/benchmark/line.py`). It is mounted by URL, and from a mount of {version} with `--vfs-cache-mode full`. The archive was packed by `hpi pack`: its directory, a file of 64 MiB that does not compress, then {SMALL_FILES:,} files of 8 KiB in {SMALL_FILES // 100} directories, 23 MB packed. These 23 MB take 1.9 s on the link, regardless of the client. Medians of {rounds} rounds, except for memory; nothing is cached before. rclone streams the rest of an archive as soon as a byte of it is read. So it has fetched the large file completely before the random reads are done, and it fetches parts of the large file while the small ones are read.
 
 {table}
 """

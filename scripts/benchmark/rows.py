@@ -47,7 +47,7 @@ ROWS = {
     "random 4": Row("random 4 KiB reads, 4 jobs", "IOPS"),
     "copy": Row("`cp -r` out, cold", "s"),
     "cat all": Row("`cat` of all files, cold", "s"),
-    "check": Row("`hpimount --check` instead, the archive in memory", "s"),
+    "check": Row("`hpi check` instead, the archive in memory", "s"),
     "decoders": Row("the same by the decoders and checksums alone, on all cores (`examples/decoders.rs`)", "s"),
     "rss": Row("peak memory of the daemon, over all rows", "MiB"),
 }
@@ -140,7 +140,7 @@ class Bench:
         if peer.is_ours():
             read_all(peer.archive)
             begun = time.perf_counter()
-            run([peer.program(), "--check", "-q", peer.archive])
+            run([Path(peer.program()).with_name("hpi"), "check", "-q", peer.archive])
             self.note(peer, "check", time.perf_counter() - begun)
             decoders = Path(peer.program()).parent / "examples" / "decoders"
             if decoders.exists():

@@ -39,7 +39,7 @@ const DEVICE_ACCESS: Access = Access::READ_OK.union(Access::WRITE_OK);
 const FUSERMOUNT: &str = "fusermount3";
 
 /// A hint for messages.
-const WITHOUT: &str = "; `--list`, `--cat` and `--check` work without";
+const WITHOUT: &str = "; `hpi list`, `hpi cat` and `hpi check` work without";
 
 /// Type of our mounts in the mount table.
 const FS_TYPE: &str = "fuse.hpimount";

@@ -66,7 +66,7 @@ pub(super) fn refused(point: &Path, error: &std::io::Error) -> Failure {
     match Path::new(driver).exists() {
         true => Failure::Refused(format!("{}: {error}", point.display())),
         false => Failure::NoFuse(format!(
-            "{driver} is missing; {advice}; `--list`, `--cat` and `--check` work without"
+            "{driver} is missing; {advice}; `hpi list`, `hpi cat` and `hpi check` work without"
         )),
     }
 }

@@ -1,4 +1,4 @@
-//! `--cat`: the bytes of files, in order.
+//! `hpi cat`: the bytes of files, in order.
 
 use std::io::Write;
 

@@ -286,7 +286,7 @@ pub fn check_is_archive(out: &Path) -> Result<()> {
     match riivolution::is_mod(out) || patch::format_of(out)?.is_some() {
         true => Err(Error::target(
             out,
-            "patches and mods are written with --apply only",
+            "patches and mods are written by `hpi apply` only",
         )),
         false => Ok(()),
     }

@@ -309,7 +309,7 @@ mod tests {
             write(&mut folder, path, b"x").unwrap_err();
             let link = Task::Link(path.to_owned(), "x".to_owned());
             folder.perform(link).unwrap_err();
-            if path != "" {
+            if !path.is_empty() {
                 folder
                     .perform(Task::Directory(path.to_owned()))
                     .unwrap_err();

@@ -204,14 +204,14 @@ impl Editing {
         rows.collect()
     }
 
-    /// Checks that the changed source is what hpipack writes, and returns it.
+    /// Checks that the changed source is what `hpi apply` writes, and returns it.
     pub(crate) fn assert_applied(&self) -> Vec<u8> {
         let (applied, shown) = (self.applied(), self.image());
-        assert!(applied == shown, "the image is not what hpipack writes");
+        assert!(applied == shown, "the image is not what `hpi apply` writes");
         shown
     }
 
-    /// Returns the changed source as hpipack writes it.
+    /// Returns the changed source as `hpi apply` writes it.
     pub(crate) fn applied(&self) -> Vec<u8> {
         let out = self.mount().fixture.dir().join("applied");
         let ran = hpi_apply(&["--force"], &self.folder, &self.source, &out);

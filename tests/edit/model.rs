@@ -189,6 +189,6 @@ fn random_changes_are_those_of_a_plain_folder() {
     trial::record(
         "random changes of an edited mount against a plain folder",
         format!("{} runs of 25", trial::length(6, 400)),
-        "the same trees, and the archive is what hpipack writes",
+        "the same trees, and the archive is what `hpi apply` writes",
     );
 }

@@ -30,13 +30,13 @@ fn disc() -> Vec<u8> {
     disc.iso()
 }
 
-/// Checks that the disc in the root is what hpipack writes.
+/// Checks that the disc in the root is what `hpi apply` writes.
 fn assert_disc(editing: &Editing) -> Vec<u8> {
     let out = editing.mount().fixture.dir().join("applied.iso");
     let ran = hpi_apply(&["--force"], &editing.folder, &editing.source, &out);
     assert!(ran.status.success(), "{}", stderr(&ran));
     let (applied, shown) = (fs::read(out).unwrap(), editing.read("disc.iso"));
-    assert!(applied == shown, "the disc is not what hpipack writes");
+    assert!(applied == shown, "the disc is not what `hpi apply` writes");
     shown
 }
 

@@ -305,7 +305,7 @@ fn patches_and_mods_are_written_with_apply_only() {
         ] {
             assert_eq!(run.status.code(), Some(20), "{}", stderr(&run));
             let text = stderr(&run);
-            assert!(text.contains("are written with --apply only"), "{text}");
+            assert!(text.contains("are written by `hpi apply` only"), "{text}");
             assert!(!out.exists());
         }
     }

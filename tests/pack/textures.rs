@@ -1,4 +1,4 @@
-//! Edited pictures of consoles become assets again (`hpipack --apply`).
+//! Edited pictures of consoles become assets again (`hpi apply`).
 
 use std::io::ErrorKind;
 

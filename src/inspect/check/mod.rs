@@ -1,4 +1,4 @@
-//! `--check`: reading, decoding, verifying and parsing everything in the
+//! `hpi check`: reading, decoding, verifying and parsing everything in the
 //! sources.
 //!
 //! One thread walks the tree of a source and queues jobs, the others run them.

@@ -1,4 +1,4 @@
-//! `--diff`: how two sides differ, file by file.
+//! `hpi diff`: how two sides differ, file by file.
 //!
 //! One thread walks both trees and queues pairs of files, the others compare
 //! them, and the differences are printed in the order of the walk. Then the

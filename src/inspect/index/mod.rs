@@ -1,4 +1,4 @@
-//! `--index`: a catalogue of everything in a source, as rows of a database.
+//! `hpi index`: a catalogue of everything in a source, as rows of a database.
 //!
 //! One thread walks the tree and queues entries, the others read them and send
 //! rows. These threads are confined; the database is written elsewhere, see
@@ -77,7 +77,7 @@ pub struct EntryRow {
     pub path: String,
     /// `file`, `archive`, `directory` or `link`.
     pub kind: &'static str,
-    /// The type of a file, as of `--list`.
+    /// The type of a file, as of `hpi list`.
     pub type_of: Option<String>,
     /// Decoded size in bytes.
     pub size: u64,

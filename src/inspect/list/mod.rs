@@ -1,4 +1,4 @@
-//! `--list`: one line per entry.
+//! `hpi list`: one line per entry.
 
 mod line;
 mod sorted;

@@ -102,7 +102,7 @@ fn missing(job: &mut Job<'_>, hip: &Hip, listed: &Listed, named: &Named) -> BTre
     };
     if package(before) != package(now) {
         let reason = "changes more than assets and layers: pack a changed copy of types/ \
-                      with hpipack";
+                      with `hpi pack`";
         job.report.refuse(&**path, reason);
     }
     let added = named.added_files();
