@@ -31,6 +31,8 @@ mod password;
 #[cfg(target_os = "linux")]
 mod privileges;
 mod progress;
+#[cfg(target_os = "linux")]
+mod revert;
 mod signals;
 mod supervisor;
 #[cfg(target_os = "linux")]
@@ -76,6 +78,8 @@ pub use self::mount::unmount;
 pub use self::pack::{Pack, PackStyle, pack};
 pub use self::password::PasswordSource;
 use self::progress::Progress;
+#[cfg(target_os = "linux")]
+pub use self::revert::revert;
 use self::supervisor::Supervisor;
 pub use self::tasks::with_tasks;
 use self::without_mount::vfs_options;

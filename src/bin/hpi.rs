@@ -62,6 +62,12 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let (pack, style) = args.plan().map_err(Failure::Usage)?;
             app::pack(&pack, style).map(|()| ExitCode::SUCCESS)
         }
+        #[cfg(target_os = "linux")]
+        Command::Revert(args) => {
+            let paths = args.paths.iter();
+            paths.map(Path::new).try_for_each(app::revert)?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Unmount(args) => {
             let points = args.mount_points.iter();
             points.map(Path::new).try_for_each(app::unmount)?;

@@ -29,6 +29,8 @@ pub use self::desktop::{Open, Thumbnail};
 pub use self::diff::Diff;
 pub use self::man::man;
 pub use self::mount::Mount;
+#[cfg(target_os = "linux")]
+pub use self::mount::Revert;
 pub use self::pack::{Apply, Pack};
 pub use self::rejected::Rejected;
 #[cfg(feature = "index")]
@@ -45,6 +47,8 @@ const HPI: &str = "hpi";
     name = HPI,
     version,
     disable_help_subcommand = true,
+    // One line less than usual, so that it fits on a screen.
+    help_template = "{about-with-newline}{usage-heading} {usage}\n\n{all-args}",
     max_term_width = 100
 )]
 pub struct Hpi {
@@ -67,6 +71,8 @@ pub enum Command {
     Index(Index),
     Pack(Pack),
     Apply(Apply),
+    #[cfg(target_os = "linux")]
+    Revert(Revert),
     Unmount(Unmount),
     Open(Open),
     Thumbnail(Thumbnail),

@@ -71,6 +71,19 @@ pub struct Mount {
     contents: Contents,
 }
 
+/// Undo edits of a mount that is edited
+///
+/// What its folder of edits has for each PATH and everything below it is moved to `.Trash-hpimount` in
+/// that folder, and the mount shows the original again. A PATH may be that of a
+/// deleted file or directory.
+#[cfg(target_os = "linux")]
+#[derive(Debug, Parser)]
+pub struct Revert {
+    /// Files and directories in the mount
+    #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub paths: Vec<PathBuf>,
+}
+
 impl Mount {
     /// Returns what to mount.
     ///

@@ -36,7 +36,7 @@ pub(super) const REJECTED: &str = ".rejected~";
 pub(super) const MAX_NAME: usize = 255;
 
 /// The directory in DIR for superseded files. It is not applied.
-pub(super) const TRASH: &str = ".Trash-hpimount";
+pub(crate) const TRASH: &str = ".Trash-hpimount";
 
 /// Flags for opening a directory to change its entries.
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);

@@ -64,8 +64,10 @@ use crate::mount::{self, Ino, OpenError, Options, Prepared, Vfs};
 use crate::sync::{Mutex, lock};
 
 pub use self::files::Change;
+pub(crate) use self::folder::TRASH;
 pub use self::list::Entry;
 pub use self::look::Attributes;
+pub(crate) use self::read::EDIT;
 
 /// Result of an operation on an inode.
 pub type Result<T> = std::result::Result<T, Errno>;

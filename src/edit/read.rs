@@ -18,7 +18,7 @@ use crate::sync::lock;
 use hpimount_containers::io::ReadAt;
 
 /// The attribute of the root with the path of DIR.
-const EDIT: &str = "user.hpimount.edit";
+pub(crate) const EDIT: &str = "user.hpimount.edit";
 
 impl EditedMount {
     /// Returns the file that an inode shows in the version that it is of; `None` if its bytes

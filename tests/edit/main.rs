@@ -11,6 +11,7 @@ mod model;
 mod outside;
 mod programs;
 mod refused;
+mod revert;
 mod sources;
 mod suites;
 mod user;
