@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, statat, symlinkat, unlinkat};
 use rustix::io::Errno;
 
-use super::new_folder::{mode_in, of_path};
+use super::new_folder::{check_apart, mode_in, of_path};
 use super::{DIRECTORY_HANDLE, open_beneath};
 use crate::sync::lock;
 
@@ -62,10 +62,15 @@ impl Extraction {
     /// that are read: who may not read one of them may not read the new files.
     ///
     /// # Errors
-    /// Returns an error with the path if it cannot be opened or created.
+    /// Returns an error with the path if it is in one of these directories, or cannot be opened
+    /// or created.
     pub fn open(path: &Path, readable: &[PathBuf], force: bool) -> io::Result<Self> {
         let failed = |error: io::Error| of_path(path, error);
         std::fs::create_dir_all(path).map_err(failed)?;
+        let apart = path
+            .canonicalize()
+            .and_then(|path| check_apart(&path, readable));
+        apart.map_err(failed)?;
         let root = openat(rustix::fs::CWD, path, DIRECTORY_HANDLE, Mode::empty());
         Ok(Self {
             root: root.map_err(|error| failed(error.into()))?,

@@ -60,10 +60,7 @@ impl NewFolder {
         if exists {
             check_empty(&target, None).map_err(failed)?;
         }
-        let mut sources = readable.iter().filter_map(|path| path.canonicalize().ok());
-        if sources.any(|source| target.starts_with(source)) {
-            return Err(failed(io::Error::other("is in a folder that is read")));
-        }
+        check_apart(&target, readable).map_err(failed)?;
         let around = match exists {
             true => &target,
             false => target.parent().unwrap_or(Path::new("/")),
@@ -166,6 +163,15 @@ impl NewFolder {
 impl Drop for NewFolder {
     fn drop(&mut self) {
         remove(lock(&self.unfinished).take());
+    }
+}
+
+/// Checks that a path without symbolic links is not in one of the directories that are read.
+pub(super) fn check_apart(target: &Path, readable: &[PathBuf]) -> io::Result<()> {
+    let mut sources = readable.iter().filter_map(|path| path.canonicalize().ok());
+    match sources.any(|source| target.starts_with(source)) {
+        true => Err(io::Error::other("is in a folder that is read")),
+        false => Ok(()),
     }
 }
 

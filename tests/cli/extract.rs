@@ -272,6 +272,20 @@ fn hostile_names_stay_in_the_folder() {
 }
 
 #[test]
+fn a_folder_is_not_extracted_into_itself() {
+    let fixture = folder(|source| fs::write(source.join("a.txt"), "a").unwrap());
+    let mut command = hpi("extract");
+    command.arg(".").current_dir(&fixture.archive);
+    let ran = run(&mut command);
+    assert_eq!(ran.code, Some(20), "{ran:?}");
+    assert!(
+        ran.stderr.contains("is in a folder that is read"),
+        "{ran:?}"
+    );
+    assert_eq!(names(&fixture.archive), ["a.txt"]);
+}
+
+#[test]
 fn extracted_files_are_as_private_as_the_source() {
     let fixture = Fixture::new();
     fs::set_permissions(&fixture.archive, PermissionsExt::from_mode(0o600)).unwrap();

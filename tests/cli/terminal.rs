@@ -22,7 +22,16 @@ fn long_commands_show_progress_on_a_terminal_and_erase_it() {
     pack.arg("--force").args([&files, &out]);
     let mut check = hpi("check");
     check.arg(&out);
-    let mut commands = vec![(pack, "\u{2591}"), (check, "\u{2591}")];
+    let mut extract = hpi("extract");
+    extract
+        .arg(&out)
+        .arg("-C")
+        .arg(work.path().join("extracted"));
+    let mut commands = vec![
+        (pack, "\u{2591}"),
+        (check, "\u{2591}"),
+        (extract, "\u{2591}"),
+    ];
     if cfg!(feature = "index") {
         let mut index = hpi("index");
         index.arg(work.path().join("index.db"));

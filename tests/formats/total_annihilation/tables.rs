@@ -173,7 +173,7 @@ fn everything_that_a_unit_needs_is_copied_by_the_documented_command() {
     let page = include_str!("../../../docs/MODDING.md");
     let command = page.lines().skip_while(|line| !line.starts_with("awk"));
     let command: Vec<&str> = command
-        .take_while(|line| !line.starts_with("hpipack"))
+        .take_while(|line| !line.starts_with("hpi pack"))
         .collect();
     let mount = folder(|source| {
         game(source, "7");
