@@ -14,7 +14,7 @@ use fixtures::ta::pcx::Pcx;
 use hpimount_containers::hip::{Game, Platform, asset_id};
 use hpimount_containers::hpi::chunk::Method;
 use rustix::io::Errno;
-use testkit::applied::hpipack_apply;
+use testkit::applied::hpi_apply;
 use testkit::fuse_test;
 use testkit::hpipack::stderr;
 use testkit::mount::{eventually, has_programs};
@@ -421,7 +421,7 @@ fn check(
     step: Option<&Step>,
 ) -> Result<(), String> {
     let out = editing.mount().fixture.dir().join("killed");
-    let ran = hpipack_apply(&[], &editing.folder, &editing.source, &out);
+    let ran = hpi_apply(&[], &editing.folder, &editing.source, &out);
     if !ran.status.success() {
         return Err(stderr(&ran));
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
 
-use testkit::applied::hpipack_apply;
+use testkit::applied::hpi_apply;
 use testkit::fuse_test;
 use testkit::hpipack::stderr;
 use testkit::mount::namespace::{Namespace, OTHER_USER, USER};
@@ -47,7 +47,7 @@ fn an_ordinary_user_edits_and_the_archive_follows() {
         (USER, USER, 0o644)
     );
     let applied = home.join("applied");
-    let ran = hpipack_apply(&[], &folder, &namespace.fixture.archive, &applied);
+    let ran = hpi_apply(&[], &folder, &namespace.fixture.archive, &applied);
     assert!(ran.status.success(), "{}", stderr(&ran));
     assert!(fs::read(home.join("image")).unwrap() == fs::read(&applied).unwrap());
     for program in ["cat", "touch", "rm"] {

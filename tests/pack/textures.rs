@@ -8,7 +8,7 @@ use fixtures::hgo::Build;
 use fixtures::{playstation, png_of, psx, txd};
 use hpimount_assets::model::png;
 use hpimount_containers::io::Endian;
-use testkit::applied::{hpipack_apply, open_changed, read_at};
+use testkit::applied::{hpi_apply, open_changed, read_at};
 use testkit::fuse_test;
 use testkit::hpipack::stderr;
 use testkit::listed::cat;
@@ -99,7 +99,7 @@ fn an_edit_that_changes_no_byte_of_the_asset_is_ignored() {
     pixels[0][2] -= 1;
     edited.edit(path, &png_of(2, 1, pixels));
     let out = edited.folder().with_extension("zip");
-    let planned = hpipack_apply(&["--dry-run"], &edited.folder(), &edited.archive, &out);
+    let planned = hpi_apply(&["--dry-run"], &edited.folder(), &edited.archive, &out);
     let planned = stderr(&planned);
     let summary = "0 replaced, 0 added, 0 deleted, 1 ignored";
     assert!(planned.contains(summary), "{planned}");

@@ -443,7 +443,7 @@ fn written_patches_of_all_formats_are_applied_by_the_reference() {
     write(&edit, "README.TXT", b"changed");
     write(&edit, "DATA/NEW.BIN", &noise("new", 70_000));
     let apply = |out: &Path| {
-        let ran = hpipack_apply(&[], &edit, &original, out);
+        let ran = hpi_apply(&[], &edit, &original, out);
         assert!(ran.status.success(), "{}", stderr(&ran));
     };
     apply(&result);
