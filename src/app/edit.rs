@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::confine::Confined;
+use super::notifier::Notifier;
 use super::{Confinement, Failure, MountPlan};
 use crate::edit::{EditPlan, EditedMount, OpenedFolder};
 
@@ -18,6 +19,7 @@ pub(super) fn open(
     folder: &Path,
     options: crate::mount::Options,
     confined: &Confined,
+    notifier: Option<Notifier>,
 ) -> Result<Arc<EditedMount>, Failure> {
     let unusable =
         |why: &dyn std::fmt::Display| Failure::Usage(format!("--edit {}: {why}", folder.display()));
@@ -42,6 +44,11 @@ pub(super) fn open(
         options,
         below: plan.options.apply.clone(),
         is_strict: plan.options.apply_strict,
+        refused: Box::new(move |path, reason| {
+            if let Some(notifier) = &notifier {
+                notifier.notify(&format!("{path} is refused"), reason);
+            }
+        }),
     };
     let mount = confined.run(move || {
         confinement.restrict_files()?;

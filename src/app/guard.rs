@@ -6,6 +6,7 @@
 //! the process of the mount has, and ends with that process.
 
 use std::env;
+use std::ffi::CStr;
 use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
 use std::os::fd::AsRawFd;
 
@@ -51,7 +52,7 @@ impl Guard {
 
 /// Waits for the end of the other process, and unmounts what that has mounted.
 fn wait(mut end: PipeReader, is_sandboxed: bool) -> io::Result<()> {
-    detach(&end)?;
+    detach(c"hpimount-guard", &end)?;
     let mut how = [0];
     if end.read(&mut how)? == 0 {
         return Ok(());
@@ -70,10 +71,10 @@ fn wait(mut end: PipeReader, is_sandboxed: bool) -> io::Result<()> {
 }
 
 /// Gives up everything that this process has in common with the other one but the end of
-/// the pipe.
-fn detach(end: &PipeReader) -> io::Result<()> {
-    let _ = rustix::thread::set_name(c"hpimount-guard");
-    // It ends by itself. What executes `fusermount3` unblocks them.
+/// a pipe, and takes another name.
+pub(super) fn detach(name: &CStr, end: &PipeReader) -> io::Result<()> {
+    let _ = rustix::thread::set_name(name);
+    // It ends by itself. What executes other programs unblocks them.
     SigSet::all().thread_block()?;
     rustix::process::setsid()?;
     env::set_current_dir("/")?;

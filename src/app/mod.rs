@@ -23,6 +23,8 @@ mod message;
 mod mount;
 #[cfg(target_os = "linux")]
 mod mount_table;
+#[cfg_attr(not(target_os = "linux"), path = "notifier_elsewhere.rs")]
+mod notifier;
 mod pack;
 #[cfg(target_os = "linux")]
 mod packages;
@@ -75,6 +77,7 @@ pub use self::index::{Index, index};
 pub use self::message::{set_program, tell};
 use self::mount::Mount;
 pub use self::mount::unmount;
+use self::notifier::Notifier;
 pub use self::pack::{Pack, PackStyle, pack};
 pub use self::password::PasswordSource;
 use self::progress::Progress;
@@ -152,6 +155,8 @@ pub struct MountOptions {
     pub apply_strict: bool,
     /// The folder for files that are saved into the mount, if it can be edited.
     pub edit: Option<PathBuf>,
+    /// Whether files that are refused are shown as desktop notifications.
+    pub notify: bool,
     /// Where the password of encrypted archives comes from, if they have one.
     pub password: Option<PasswordSource>,
     /// Whether threads that read sources are not confined.
@@ -200,6 +205,8 @@ pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failu
     let is_sandboxed = !plan.options.no_sandbox;
     let cannot_fork = |error| Failure::Other("cannot fork", error);
     let mut guard = Guard::start(is_sandboxed).map_err(cannot_fork)?;
+    let notifier = plan.options.notify.then(Notifier::start);
+    let notifier = notifier.transpose().map_err(cannot_fork)?;
     let point = mount::mount_point(&plan.mount_point)?;
     // First: a password is asked for while there is no other thread.
     let vfs_options = crate::mount::Options {
@@ -210,7 +217,7 @@ pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failu
     #[cfg(target_os = "linux")]
     watch_requesters(&plan.options)?;
     let confined = Confined::start(is_sandboxed).map_err(Failure::no_thread)?;
-    let tree = open(plan, vfs_options, &confined)?;
+    let tree = open(plan, vfs_options, &confined, notifier)?;
     descriptors::warn_of_few(session_options(plan).threads);
     // Until here a signal terminates the process at once, even while it waits
     // for a slow source; from here on there is a mount to remove.
@@ -303,9 +310,10 @@ fn open(
     plan: &MountPlan,
     vfs_options: crate::mount::Options,
     confined: &Confined,
+    notifier: Option<Notifier>,
 ) -> Result<Tree, Failure> {
     if let Some(folder) = &plan.options.edit {
-        return open_edited(plan, folder, vfs_options, confined);
+        return open_edited(plan, folder, vfs_options, confined, notifier);
     }
     let prepared = plan.sources.prepare()?;
     let prepared = prepared.with_changes(&plan.options.apply, plan.options.apply_strict)?;
@@ -325,8 +333,9 @@ fn open_edited(
     folder: &Path,
     options: crate::mount::Options,
     confined: &Confined,
+    notifier: Option<Notifier>,
 ) -> Result<Tree, Failure> {
-    edit::open(plan, folder, options, confined).map(Tree::Edited)
+    edit::open(plan, folder, options, confined, notifier).map(Tree::Edited)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -335,6 +344,7 @@ fn open_edited(
     _folder: &Path,
     _options: crate::mount::Options,
     _confined: &Confined,
+    _notifier: Option<Notifier>,
 ) -> Result<Tree, Failure> {
     Err(Failure::Usage("--edit needs Linux".to_owned()))
 }

@@ -25,6 +25,11 @@ pub struct Open {
     /// What to open, as a path or a file:// URI
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present = "unmount_all")]
     files: Vec<OsString>,
+    /// Mount each FILE so that it can be edited; saved files go to FILE.mod beside it
+    ///
+    /// Files that the archive cannot have are shown as notifications.
+    #[arg(short, long, conflicts_with = "unmount")]
+    edit: bool,
     /// Unmount each FILE instead of opening it; one that is in use stays mounted
     #[arg(short, long)]
     unmount: bool,
@@ -46,7 +51,7 @@ impl Open {
         let files = files.collect::<Result<_, _>>()?;
         Ok(match self.unmount {
             true => Action::Unmount(files),
-            false => Action::Open(files),
+            false => Action::Open(files, self.edit),
         })
     }
 }
@@ -104,11 +109,19 @@ mod tests {
     fn files_are_opened_or_unmounted() {
         let files = vec!["a.hpi".into(), "/b c.hip".into()];
         let given = ["a.hpi", "file:///b%20c.hip"];
-        assert_eq!(action(&given), Ok(Action::Open(files.clone())));
+        assert_eq!(action(&given), Ok(Action::Open(files.clone(), false)));
+        let edit = ["--edit", given[0], given[1]];
+        assert_eq!(action(&edit), Ok(Action::Open(files.clone(), true)));
         let unmount = ["-u", given[0], given[1]];
         assert_eq!(action(&unmount), Ok(Action::Unmount(files)));
         assert_eq!(action(&["--unmount-all"]), Ok(Action::UnmountAll));
-        for wrong in [&[][..], &["--unmount"], &["--unmount-all", "a"]] {
+        let wrong = [
+            &[][..],
+            &["--unmount"],
+            &["--unmount-all", "a"],
+            &["-e", "-u", "a"],
+        ];
+        for wrong in wrong {
             assert!(action(wrong).is_err(), "{wrong:?}");
         }
     }

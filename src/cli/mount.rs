@@ -62,6 +62,11 @@ pub struct Mount {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = absolute())]
     #[arg(conflicts_with = "converted")]
     edit: Option<PathBuf>,
+    /// Show files that are refused as desktop notifications
+    ///
+    /// Many programs do not tell that saving a file has failed.
+    #[arg(long, requires = "edit")]
+    notify: bool,
     /// Stay in the foreground and log to standard error
     ///
     /// The command ends when the file system is unmounted, and does not log to the system log.
@@ -99,6 +104,7 @@ impl Mount {
             return Err("--edit contradicts -o ro".to_owned());
         }
         settings.mount.edit.clone_from(&self.edit);
+        settings.mount.notify = self.notify;
         Ok(MountPlan {
             sources: self.contents.sources(sources)?,
             mount_point: mount_point.into(),

@@ -383,6 +383,10 @@ const OPEN: &[Section] = &[
                 "/usr/share/applications/hpimount-unmount.desktop",
                 "Offers to unmount an archive.",
             ),
+            Block::Item(
+                "/usr/share/applications/zzz-hpimount-edit.desktop",
+                "Offers to edit an archive.",
+            ),
         ],
     },
     Section {

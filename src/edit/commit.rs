@@ -266,8 +266,9 @@ impl EditedMount {
         Err(Errno::INVAL)
     }
 
-    /// Remembers why a file was refused.
+    /// Remembers and tells why a file was refused.
     fn refuse(&self, path: &str, reason: &str) {
+        (self.refused)(path, reason);
         let mut refusals = lock(&self.refusals);
         if refusals.len() >= MAX_REFUSALS {
             refusals.clear();

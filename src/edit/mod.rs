@@ -157,7 +157,11 @@ pub struct EditPlan {
     pub below: Vec<PathBuf>,
     /// Whether changes are refused that games may not find.
     pub is_strict: bool,
+    /// Is called with the path of each file that is refused, and the reason.
+    pub refused: Refused,
 }
+
+type Refused = Box<dyn Fn(&str, &str) + Send + Sync>;
 
 /// A mount that can be edited.
 pub struct EditedMount {
@@ -175,6 +179,7 @@ pub struct EditedMount {
     marks: Mutex<Marks>,
     /// Why files were refused, by their paths.
     refusals: Mutex<BTreeMap<String, String>>,
+    refused: Refused,
     /// To the thread for what happens later.
     signals: Sender<Signal>,
     /// Number of lookups, attribute requests and listings.
@@ -225,6 +230,7 @@ impl EditedMount {
             original: OnceLock::new(),
             marks: Mutex::default(),
             refusals: Mutex::default(),
+            refused: plan.refused,
             signals: watch.sender(),
             uses: AtomicU64::new(0),
         });

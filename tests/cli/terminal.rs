@@ -24,6 +24,7 @@ fn long_commands_show_progress_on_a_terminal_and_erase_it() {
     check.arg(&out);
     let mut extract = hpi("extract");
     extract
+        .arg("--force")
         .arg(&out)
         .arg("-C")
         .arg(work.path().join("extracted"));

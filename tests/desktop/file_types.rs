@@ -111,6 +111,7 @@ fn programs_are_offered_for_types_that_exist() {
     let offered = values("zz-hpimount-open.desktop", "MimeType");
     let unmounted = values("hpimount-unmount.desktop", "MimeType");
     assert!(unmounted.is_superset(&offered));
+    assert_eq!(values("zzz-hpimount-edit.desktop", "MimeType"), unmounted);
     let drawn = values("hpimount.thumbnailer", "MimeType");
     let known = |name: &str| xml.contains(&format!("<mime-type type=\"{name}\">"));
     for name in open.union(&drawn) {
@@ -142,6 +143,7 @@ fn the_desktop_entries_are_valid() {
         "hpimount-open.desktop",
         "hpimount-unmount.desktop",
         "zz-hpimount-open.desktop",
+        "zzz-hpimount-edit.desktop",
     ] {
         let ran = run(Command::new("desktop-file-validate").arg(data(name)));
         assert_eq!((ran.code, &*ran.stdout), (Some(0), ""));
@@ -176,7 +178,11 @@ fn a_program_for_disc_images_and_zip_stays_the_default() {
     }
     let applications = home.path().join("applications");
     fs::create_dir(&applications).unwrap();
-    for name in ["hpimount-open.desktop", "zz-hpimount-open.desktop"] {
+    for name in [
+        "hpimount-open.desktop",
+        "zz-hpimount-open.desktop",
+        "zzz-hpimount-edit.desktop",
+    ] {
         let entry = fs::read_to_string(data(name)).unwrap();
         // Entries of programs that are not installed are ignored.
         let entry = entry.replace("=hpimount-open", "=true");

@@ -142,6 +142,49 @@ fn a_second_click_shows_the_same_mount() {
 }
 
 #[fuse_test]
+fn an_archive_is_edited_by_a_click_and_refused_files_are_shown() {
+    if !can_open() {
+        return;
+    }
+    let session = Session::new();
+    let archive = session.archive("my mod.ufo");
+    let picture = Pcx::indexed(4, 3, (0..12).collect()).file();
+    let hpi = V1::new(vec![file(b"logo.pcx", File::new(picture, Method::Stored))]);
+    fs::write(&archive, hpi.build().bytes).unwrap();
+    succeeded(&session.open(&[&archive]));
+    let mount_point = session.mount_point("my mod.ufo");
+    let new = mount_point.join("new.txt");
+    assert!(fs::write(&new, "new").is_err());
+    // The mount that cannot be edited is replaced, and the one that can be is kept.
+    succeeded(&session.open(&[&"--edit", &archive]));
+    fs::write(&new, "new").unwrap();
+    for options in [&["--edit"][..], &[]] {
+        let mut arguments: Vec<&dyn AsRef<std::ffi::OsStr>> = Vec::new();
+        arguments.extend(
+            options
+                .iter()
+                .map(|option| option as &dyn AsRef<std::ffi::OsStr>),
+        );
+        arguments.push(&archive);
+        succeeded(&session.open(&arguments));
+        assert_eq!(fs::read(&new).unwrap(), b"new");
+        assert_eq!(session.mounts(), std::slice::from_ref(&mount_point));
+    }
+    let folder = session.path("my mod.ufo.mod");
+    assert_eq!(fs::read(folder.join("new.txt")).unwrap(), b"new");
+    assert!(session.lines("notified").is_empty());
+    // Programs that ignore the error of closing a file say nothing.
+    let _ = fs::write(mount_point.join("converted/logo.png"), "no picture");
+    eventually("the refusal is shown", || {
+        !session.lines("notified").is_empty()
+    });
+    let shown = session.lines("notified").join("\n");
+    assert!(shown.contains("converted/logo.png is refused"), "{shown}");
+    succeeded(&session.open(&[&"--unmount", &archive]));
+    assert!(session.mounts().is_empty());
+}
+
+#[fuse_test]
 fn a_stopped_mount_is_an_error_after_two_seconds_and_others_can_be_opened() {
     if !can_open() {
         return;

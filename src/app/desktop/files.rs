@@ -21,7 +21,7 @@ pub struct DesktopFile {
 }
 
 /// Returns all files.
-pub fn files() -> [DesktopFile; 5] {
+pub fn files() -> [DesktopFile; 6] {
     let opened = names(|known| known.opened == Opened::ByDefault);
     let offered = names(|known| known.opened == Opened::OnRequest);
     let mounted = names(|known| known.is_mounted);
@@ -42,6 +42,10 @@ pub fn files() -> [DesktopFile; 5] {
         DesktopFile {
             name: "hpimount-unmount.desktop",
             text: format!("{UNMOUNT_ENTRY}MimeType={mounted}\n"),
+        },
+        DesktopFile {
+            name: "zzz-hpimount-edit.desktop",
+            text: format!("{EDIT_ENTRY}MimeType={mounted}\n"),
         },
         DesktopFile {
             name: "hpimount.thumbnailer",
@@ -73,6 +77,21 @@ const OPEN_ACTIONS: &str = "Actions=unmount;
 [Desktop Action unmount]
 Name=Unmount all
 Exec=hpimount-open --unmount-all
+";
+
+/// The entry that mounts files so that they can be edited, without its types. It is the
+/// last one by its name, so that it is no default.
+const EDIT_ENTRY: &str = "\
+[Desktop Entry]
+Type=Application
+Name=Edit with hpimount
+Comment=Edit a game archive; saved files go to a folder beside it
+Icon=hpimount
+TryExec=hpimount-open
+Exec=hpimount-open --edit %F
+Categories=Utility;Archiving;
+NoDisplay=true
+StartupNotify=false
 ";
 
 /// The entry that unmounts files, without its types.

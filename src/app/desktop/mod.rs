@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use self::asset::representation;
 use self::mounts::Mounts;
-use self::notify::notify;
+pub(super) use self::notify::notify;
 use super::{ExitReason, tell};
 
 /// Environment variable with the directory that contains the mounts. File
@@ -66,8 +66,8 @@ fn os(path: &Path) -> impl FnOnce(io::Error) -> Error {
 /// What to do with files.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Mount files and show them.
-    Open(Vec<PathBuf>),
+    /// Mount files, so that they can be edited if that is true, and show them.
+    Open(Vec<PathBuf>, bool),
     /// Unmount files.
     Unmount(Vec<PathBuf>),
     /// Unmount all files of the session.
@@ -77,7 +77,10 @@ pub enum Action {
 /// Does something with files, and reports errors on standard error and on the desktop.
 pub fn run(action: Action) -> ExitCode {
     let (title, outcomes) = match action {
-        Action::Open(files) => ("Cannot open", files.iter().map(|file| open(file)).collect()),
+        Action::Open(files, is_edited) => {
+            let opened = files.iter().map(|file| open(file, is_edited));
+            ("Cannot open", opened.collect())
+        }
         Action::Unmount(files) => {
             let closed = files.iter().map(|file| mounts()?.close(file));
             ("Cannot unmount", closed.collect())
@@ -101,11 +104,11 @@ pub fn report(title: &str, text: &str, reason: ExitReason) -> ExitCode {
     ExitCode::from(reason.code)
 }
 
-fn open(file: &Path) -> Result<(), Error> {
+fn open(file: &Path, is_edited: bool) -> Result<(), Error> {
     if let Some(shown) = representation(file) {
         return show(&shown);
     }
-    let point = mounts()?.open(file)?;
+    let point = mounts()?.open(file, is_edited)?;
     show(&point)
 }
 

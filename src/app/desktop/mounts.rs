@@ -22,6 +22,9 @@ const DIRECTORY: &str = "hpimount";
 /// The name under which this program mounts.
 const MOUNTING: &str = "hpimount";
 
+/// Ends the name of the folder beside an archive with its edits.
+const EDITS: &str = ".mod";
+
 /// Prevents two clicks at the same time from mounting twice. The name is
 /// hidden, so that no archive has the same one.
 const LOCK: &str = ".lock";
@@ -84,22 +87,25 @@ impl Mounts {
         paths
     }
 
-    /// Mounts a file, unless it is already mounted, and returns the mount
-    /// point. A file that has changed since is mounted again.
+    /// Mounts a file, so that it can be edited if `is_edited`, unless it is already
+    /// mounted, and returns the mount point. A file that has changed since is mounted
+    /// again.
     ///
     /// # Errors
     /// Returns an error if it cannot be mounted, or if a mount that is named after
     /// it does not answer.
-    pub(super) fn open(&self, file: &Path) -> Result<PathBuf, Error> {
+    pub(super) fn open(&self, file: &Path, is_edited: bool) -> Result<PathBuf, Error> {
         let source = fs::canonicalize(file).map_err(os(file))?;
         let usual = self.directory.join(mount_name(&source));
         if occupant(&usual, PATIENCE) == Occupant::Silent {
             return Err(Error::Silent(usual.display().to_string()));
         }
-        let (current, changed) = self
-            .points_of(&source)
-            .into_iter()
-            .partition::<Vec<_>, _>(|point| !has_changed(&source, point));
+        let is_current = |point: &PathBuf| match is_edited {
+            true => can_be_edited(point),
+            false => can_be_edited(point) || !has_changed(&source, point),
+        };
+        let points = self.points_of(&source).into_iter();
+        let (current, changed) = points.partition::<Vec<_>, _>(is_current);
         if let Some(point) = current.into_iter().next() {
             return Ok(point);
         }
@@ -108,7 +114,7 @@ impl Mounts {
             let _ = unmount(&point);
         }
         let point = self.free_point(&source);
-        self.mount(&source, &point)?;
+        self.mount(&source, &point, is_edited)?;
         Ok(point)
     }
 
@@ -131,7 +137,7 @@ impl Mounts {
         point
     }
 
-    fn mount(&self, source: &Path, point: &Path) -> Result<(), Error> {
+    fn mount(&self, source: &Path, point: &Path, is_edited: bool) -> Result<(), Error> {
         match make_directory(point) {
             // The next mount replaces a dead one.
             Err(Error::Os(_, error)) if is_dead(&error) => {}
@@ -140,8 +146,15 @@ impl Mounts {
         // Whoever looks at it in a file manager is to find the pictures.
         let options = format!("idle={},meta=converted", self.idle.as_secs());
         let mut command = Command::new(&self.program);
-        command.arg0(MOUNTING).args(["-o", &options, "--"]);
-        let outcome = output_of(command.args([source, point]));
+        command.arg0(MOUNTING).args(["-o", &options]);
+        if is_edited {
+            let name = source.file_name().unwrap_or_default();
+            let mut folder = name.to_owned();
+            folder.push(EDITS);
+            let folder = source.with_file_name(folder);
+            command.arg("--notify").arg("--edit").arg(folder);
+        }
+        let outcome = output_of(command.arg("--").args([source, point]));
         if outcome.is_err() {
             // Fails unless it is empty.
             let _ = fs::remove_dir(point);
@@ -211,6 +224,18 @@ fn source_at(point: &Path) -> Option<PathBuf> {
     let text = fs::read(point.join(".hpimount/info.json")).ok()?;
     let info: Value = serde_json::from_slice(&text).ok()?;
     Some(PathBuf::from(info["sources"][0]["path"].as_str()?))
+}
+
+/// Returns whether a mount can be edited.
+#[cfg(target_os = "linux")]
+fn can_be_edited(point: &Path) -> bool {
+    rustix::fs::getxattr(point, crate::edit::EDIT, &mut [0; 0][..]).is_ok()
+}
+
+/// Returns false: only Linux has such mounts.
+#[cfg(not(target_os = "linux"))]
+fn can_be_edited(_point: &Path) -> bool {
+    false
 }
 
 /// Returns whether a source was modified since it was mounted.

@@ -10,7 +10,7 @@ const SHOWN: &str = "10000";
 
 /// Shows a notification with one of the available programs. Returns whether it
 /// was shown.
-pub(super) fn notify(title: &str, text: &str) -> bool {
+pub(in crate::app) fn notify(title: &str, text: &str) -> bool {
     // The body is markup, unlike the title.
     let text = escaped(text);
     by_notify_send(title, &text) || by_gdbus(title, &text)
