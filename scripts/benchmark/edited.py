@@ -1,5 +1,5 @@
-"""A disc that is edited while it is mounted: how soon the disc has what was saved,
-beside writing the changed disc."""
+"""Archives and discs that are edited while they are mounted: how soon they have what was
+saved, beside writing the changed ones."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from .changed import DISC, FILE, sparse_disc
 from .peers import Mount, Peer
 
 # Heading in the report.
-HEADING = "## Edited discs"
+HEADING = "## Edited archives and discs"
 
 # Number of saves, and of files that were changed before.
 SAVES = 100
@@ -25,38 +25,60 @@ def measure(directory, programs, point, quick):
     """The part of the report about mounts that are edited."""
     scale = 50 if quick else 1
     disc = sparse_disc(directory, DISC // scale)
+    archive = directory / "zlib.hpi"
+    cases = [
+        (f"disc of {disc.stat().st_size / 1e9:.2g} GB, files of {FILE >> 20} MiB", disc, "files", "disc.iso"),
+        (f"HPI of {len(paths(directory / 'corpus')):,} files", archive, "", f".hpimount/image/{archive.name}"),
+    ]
+    lines = [line(title, *edit(directory, programs, point, source, below, image, scale)) for title, source, below, image in cases]
+    head = (
+        f"{SAVES // scale} saves with {CHANGED // scale} edited files; times in ms, median and 95 %. `hpi apply` of the same folder is relative to "
+        "the time from closing a file to the first bytes of the new archive or disc.\n\n"
+        "| | closing a saved file | from closing it to the new bytes | `hpi apply` |\n|---|--:|--:|--:|\n"
+    )
+    return f"{HEADING}\n\n{head}" + "\n".join(lines) + "\n"
+
+
+def line(title, saves, images, written):
+    """A row of the table."""
+    return f"| {title} | {figures(saves)} | {figures(images)} | {written / statistics.median(images):.0f} |"
+
+
+def paths(root):
+    """The paths of the files in a tree, sorted."""
+    return sorted(os.path.relpath(os.path.join(parent, name), root) for parent, _, names in os.walk(root) for name in names)
+
+
+def edit(directory, programs, point, source, below, image, scale):
+    """The times of saving files of a source below a directory of it, and from then on until
+    the image has them, and the time of writing the image with all of them; in seconds."""
     folder = directory / "edits"
     shutil.rmtree(folder, ignore_errors=True)
     command = f"{programs / 'hpimount'} --edit {folder} {{archive}} {{point}}"
-    with Mount(Peer("hpimount", disc, command), point) as mounted:
-        names = sorted(os.listdir(mounted.root / "files"))
+    with Mount(Peer("hpimount", source, command), point) as mounted:
+        root = mounted.root / below
+        names = paths(root)[: 4 * CHANGED]
+        names = [name for name in names if not name.startswith(".hpimount")][:: max(1, len(names) // CHANGED)]
         for name in names[: CHANGED // scale]:
-            (mounted.root / "files" / name).write_bytes(bytes(SAVED))
-        saves, discs = zip(*(save(mounted.root, names[number % len(names)]) for number in range(SAVES // scale)))
-    result = directory / "edited.gcm"
+            (root / name).write_bytes(bytes(SAVED))
+        saves, images = zip(*(save(root / names[number % len(names)], mounted.root / image) for number in range(SAVES // scale)))
+    result = directory / f"edited{source.suffix}"
     begun = time.perf_counter()
-    subprocess.run([programs / "hpi", "apply", "--quiet", "--force", folder, disc, result], check=True)
+    subprocess.run([programs / "hpi", "apply", "--quiet", "--force", folder, source, result], check=True)
     written = time.perf_counter() - begun
     result.unlink()
-    edits = len(os.listdir(folder / "files"))
-    lines = [
-        f"| closing a saved file, ms: median, 95 % | {figures(saves)} |",
-        f"| from closing it to the first bytes of the new `disc.iso`, ms: median, 95 % | {figures(discs)} |",
-        f"| `hpi apply` of the same folder, relative to that | {written / statistics.median(discs):.0f} |",
-    ]
-    title = f"A disc of {disc.stat().st_size / 1e9:.2g} GB with files of {FILE >> 20} MiB, of which {edits} are edited; {len(saves)} saves."
-    return f"{HEADING}\n\n{title}\n\n| | |\n|---|--:|\n" + "\n".join(lines) + "\n"
+    return saves, images, written
 
 
-def save(root, name):
-    """The times of saving a file, and of reading the disc after that, in seconds."""
-    file = open(root / "files" / name, "wb", buffering=0)
+def save(path, image):
+    """The times of saving a file, and of reading the image after that, in seconds."""
+    file = open(path, "wb", buffering=0)
     file.write(os.urandom(SAVED))
     begun = time.perf_counter()
     file.close()
     closed = time.perf_counter()
-    with open(root / "disc.iso", "rb", buffering=0) as disc:
-        disc.read(2048)
+    with open(image, "rb", buffering=0) as source:
+        source.read(2048)
     return closed - begun, time.perf_counter() - closed
 
 
