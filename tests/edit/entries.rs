@@ -349,3 +349,18 @@ fn a_directory_has_the_time_when_its_entries_changed() {
         assert_eq!(changed(directory), time, "{directory}");
     }
 }
+
+#[fuse_test]
+fn a_directory_beside_a_file_with_its_name_stays_unless_the_file_is_an_archive() {
+    let editing = Editing::of_units();
+    fs::create_dir(editing.path("app.d")).unwrap();
+    fs::create_dir(editing.path("app.d/empty")).unwrap();
+    editing.write("app.d/inner.txt", "inner");
+    editing.write("app", "no archive");
+    assert_eq!(editing.names("app.d"), ["empty", "inner.txt"]);
+    assert_eq!(editing.read("app.d/inner.txt"), b"inner");
+    editing.assert_applied();
+    editing.write("app.d/inner.txt", "changed");
+    editing.assert_applied();
+    assert_eq!(editing.read("app.d/inner.txt"), b"changed");
+}

@@ -19,7 +19,7 @@
 use std::sync::Arc;
 
 use crate::changes::converted::{ConvertEdited, enter_archives, replace_assets};
-use crate::changes::matching::{Inside, match_folder};
+use crate::changes::matching::{Inside, add_folder, match_folder};
 use crate::changes::member::{is_stored, member};
 use crate::changes::{
     Convert, Fate, Folder, Job, Kind, NewFile, Original, Report, Spliced, Tree, Weight, Written,
@@ -225,6 +225,24 @@ impl Level<'_> {
         }
     }
 
+    /// Returns whether a file is no archive. If it is new, `X.d` beside it is a directory of
+    /// its own.
+    fn is_unknown(&self, original: &Original<'_>) -> bool {
+        let Ok((source, tracks)) = (self.tools.unwrap)(original.source.clone()) else {
+            return false;
+        };
+        let detected = formats::detect(&Input {
+            source,
+            partner: original.partner,
+            tracks: &tracks,
+            options: Options {
+                name: original.name.to_owned(),
+                ..Options::default()
+            },
+        });
+        matches!(detected, Err(Error::UnknownFormat))
+    }
+
     /// Applies changes to a file that is an asset, and no archive.
     fn try_apply_to_asset(
         &mut self,
@@ -306,9 +324,6 @@ impl Level<'_> {
     fn inside(&mut self, changes: Inside, job: &mut Job<'_>) -> Result<()> {
         let Inside { node, folder, path } = changes;
         let (tree, volume) = (&mut job.tree, &job.volume);
-        if folder.entries.is_empty() && !folder.is_opaque {
-            return Ok(());
-        }
         let source = match content(tree, volume, node) {
             Ok(source) => source,
             Err(error) if error.is_fault() => return Err(error),
@@ -338,6 +353,17 @@ impl Level<'_> {
                 content(tree, volume, tree.resolve(sibling)).ok()
             },
         };
+        let is_added = tree.node(node).is_added;
+        if is_added && !formats::is_archive(&name) && self.is_unknown(&original) {
+            let matched = add_folder(folder, parent, path, formats::is_archive, job)?;
+            return matched
+                .inside
+                .into_iter()
+                .try_for_each(|changes| self.inside(changes, job));
+        }
+        if folder.entries.is_empty() && !folder.is_opaque {
+            return Ok(());
+        }
         self.depth += 1;
         let written = self.apply(&original, folder, &format!("{path}/"), job.report);
         self.depth -= 1;

@@ -65,6 +65,28 @@ pub(crate) fn match_folder(
     Ok(matching.matched)
 }
 
+/// Adds a directory to the tree of an archive, and returns the changes of `folder` that are
+/// inside of files.
+///
+/// # Errors
+/// Returns an error under the same conditions as [`match_folder`].
+pub(crate) fn add_folder(
+    folder: Folder,
+    parent: NodeId,
+    path: String,
+    is_archive: fn(&str) -> bool,
+    job: &mut Job<'_>,
+) -> Result<Matched> {
+    let mut matching = Matching {
+        job,
+        is_archive,
+        matched: Matched::default(),
+    };
+    let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
+    matching.add(parent, &name, Change::Directory(folder), path, 0)?;
+    Ok(matching.matched)
+}
+
 struct Matching<'j, 'a> {
     job: &'j mut Job<'a>,
     is_archive: fn(&str) -> bool,
