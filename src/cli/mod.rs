@@ -20,7 +20,7 @@ mod without_mount;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub use self::completions::completions;
@@ -130,8 +130,9 @@ pub fn parse(name: &str, line: impl IntoIterator<Item = OsString>) -> Result<Com
 }
 
 /// Parses the command line of a program.
-fn parse_as<A: FromArgMatches>(name: &str, line: Vec<OsString>) -> Result<A, clap::Error> {
-    let mut command = command(name);
+fn parse_as<A: Parser>(name: &str, line: Vec<OsString>) -> Result<A, clap::Error> {
+    // Without the other commands, whose texts a mount would keep in its heap.
+    let mut command = named(A::command(), name);
     let matches = command.try_get_matches_from_mut(line)?;
     A::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
@@ -139,18 +140,29 @@ fn parse_as<A: FromArgMatches>(name: &str, line: Vec<OsString>) -> Result<A, cla
 /// Returns a program for the parser and the generators: `hpi`, or the one with another
 /// name.
 pub fn command(name: &str) -> clap::Command {
-    let hpi = Hpi::command().mut_subcommands(|command| {
-        let before = command.get_after_long_help().map(ToString::to_string);
-        command.after_long_help(before.unwrap_or_default() + &exit_codes())
-    });
+    let hpi = Hpi::command();
     let other = NAMES.iter().find(|(known, _)| *known == name);
     let command = other.and_then(|(_, command)| hpi.find_subcommand(command).cloned());
-    command
-        .unwrap_or(hpi)
+    named(command.unwrap_or(hpi), name)
+}
+
+/// Returns a command with the name of a program, and with exit codes in its long help and
+/// those of its commands.
+fn named(command: clap::Command, name: &str) -> clap::Command {
+    let command = command
         .name(name.to_owned())
         .bin_name(name)
         .version(env!("CARGO_PKG_VERSION"))
-        .max_term_width(100)
+        .max_term_width(100);
+    match command.has_subcommands() {
+        true => command.mut_subcommands(with_exit_codes),
+        false => with_exit_codes(command),
+    }
+}
+
+fn with_exit_codes(command: clap::Command) -> clap::Command {
+    let before = command.get_after_long_help().map(ToString::to_string);
+    command.after_long_help(before.unwrap_or_default() + &exit_codes())
 }
 
 /// Returns the exit codes, one per line.
