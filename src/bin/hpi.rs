@@ -7,12 +7,22 @@ use std::process::ExitCode;
 use hpimount::app::{self, ExitReason, Failure, Forked, MountOptions, desktop, thumbnail};
 use hpimount::cli::{self, Command, Contents, Mount};
 
+/// The title of notifications.
+const CANNOT_OPEN: &str = "Cannot open";
+
 fn main() -> ExitCode {
     let name = cli::name(std::env::args_os().next().as_deref());
     app::set_program(name);
     let ran = match cli::parse(name, std::env::args_os()) {
         Ok(command) => run(command),
-        Err(rejected) => Err(Failure::Usage(rejected.into_message())),
+        Err(rejected) => {
+            let problem = rejected.into_message();
+            match name {
+                // There may be no terminal.
+                cli::DESKTOP => Ok(desktop::report(CANNOT_OPEN, &problem, ExitReason::USAGE)),
+                _ => Err(Failure::Usage(problem)),
+            }
+        }
     };
     ran.unwrap_or_else(|failure| failure.report())
 }
@@ -75,7 +85,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         }
         Command::Open(args) => Ok(match args.action() {
             Ok(action) => desktop::run(action),
-            Err(problem) => desktop::report("Cannot open", &problem, ExitReason::USAGE),
+            Err(problem) => desktop::report(CANNOT_OPEN, &problem, ExitReason::USAGE),
         }),
         Command::Thumbnail(args) => {
             let input = args.input().map_err(Failure::Usage)?;

@@ -91,11 +91,14 @@ pub enum Command {
     },
 }
 
+/// The name under which desktops open archives.
+pub const DESKTOP: &str = "hpimount-open";
+
 /// The names under which the program is one of its commands.
 pub const NAMES: [(&str, &str); 4] = [
     ("hpimount", "mount"),
     ("hpipack", "pack"),
-    ("hpimount-open", "open"),
+    (DESKTOP, "open"),
     ("hpimount-thumbnailer", "thumbnail"),
 ];
 
@@ -123,7 +126,7 @@ pub fn parse(name: &str, line: impl IntoIterator<Item = OsString>) -> Result<Com
     Ok(match name {
         "hpimount" => Command::Mount(parse_as(name, line)?),
         "hpipack" => Command::Pack(parse_as(name, line)?),
-        "hpimount-open" => Command::Open(parse_as(name, line)?),
+        DESKTOP => Command::Open(parse_as(name, line)?),
         "hpimount-thumbnailer" => Command::Thumbnail(parse_as(name, line)?),
         _ => parse_as::<Hpi>(name, line)?.command,
     })

@@ -115,7 +115,11 @@ impl Extract<'_> {
             push(Job::File(ino, found.path));
             return Ok(());
         }
-        let archive = Contents(self.vfs).archive(*ino).unwrap_or_default();
+        // What is made of assets is in no archive of its own.
+        let contents = Contents(self.vfs);
+        let archive = contents.archive(*ino);
+        let archive = archive.or_else(|_| contents.archive(Ino::ROOT));
+        let archive = archive.unwrap_or_default();
         let mut bounds = Bounds::new(&archive, self.style.expansion);
         let name = match &*found.path {
             "" => "the source".to_owned(),
@@ -137,7 +141,7 @@ impl Extract<'_> {
                     continue;
                 }
             };
-            Contents(self.vfs).measure(&mut step.entry);
+            contents.measure(&mut step.entry);
             let is_packed = bounds.is_packed(walk.archives());
             if is_packed {
                 bounds.read(step.entry.size).map_err(left_out)?;
@@ -148,7 +152,7 @@ impl Extract<'_> {
                     if is_packed {
                         bounds.enter().map_err(left_out)?;
                     }
-                    match self.problem_of(&step) {
+                    match self.is_archive(&step) {
                         Ok(true) => self.enter(&mut walk, step)?,
                         Ok(false) => {}
                         Err(error) => push(Job::Trouble(error)),
@@ -194,7 +198,7 @@ impl Extract<'_> {
     }
 
     /// Returns whether a file that looks like an archive is one.
-    fn problem_of(&self, inside: &Step) -> Result<bool, Error> {
+    fn is_archive(&self, inside: &Step) -> Result<bool, Error> {
         let archive = Contents(self.vfs).archive(*inside.entry.ino);
         match archive
             .map_err(|error| Error::path(&inside.path, error))?
