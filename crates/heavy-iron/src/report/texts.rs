@@ -1,9 +1,13 @@
 //! `texts.tsv`: all texts, one row each.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use crate::archive::Archive;
+use crate::object::{is_bare, is_object};
+use crate::table_view::sheet::MAX_LISTED;
 use crate::text;
+use crate::view::add_all;
 use hpimount_assets::view::{AssetContext, Table};
 
 /// Returns whether a type is a text.
@@ -14,7 +18,9 @@ pub(super) fn is_text(code: [u8; 4]) -> bool {
 /// Writes the table, in the order of the archive.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let archive = Archive::new(context);
-    let mut table = Table::new(out, &["id", "name", "text"])?;
+    let shown_by = shown_by(&archive)?;
+    let columns = ["id", "name", "text", "shown_by", "shown_by_name"];
+    let mut table = Table::new(out, &columns)?;
     for member in archive.of_type(is_text) {
         let Some(bytes) = archive.read(&member)? else {
             continue;
@@ -23,7 +29,35 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
         let text = text::parse(&bytes, &facts).unwrap_or_default();
         table.cell(format_args!("{:08X}", member.asset.id));
         table.text(&archive.name(&member)).text(&text.text);
+        let objects = shown_by.get(&member.asset.id);
+        let objects = objects.map(Vec::as_slice).unwrap_or_default();
+        add_all(archive.names().pair_of_all(objects), &mut table);
         table.end_row()?;
     }
     Ok(())
+}
+
+/// Returns the ids of the first objects that refer to each text in a field or in the
+/// parameters of a link, which gives the text to another object.
+fn shown_by(archive: &Archive<'_>) -> io::Result<HashMap<u32, Vec<u32>>> {
+    let texts = archive.of_type(is_text);
+    let mut objects: HashMap<_, _> = texts.map(|text| (text.asset.id, Vec::new())).collect();
+    for member in archive.of_type(|code| is_object(code) && !is_bare(code)) {
+        let Some(object) = archive.object(&member)? else {
+            continue;
+        };
+        let fields = object.references().map(|(_, id)| id);
+        let links = object.links.iter();
+        let given =
+            links.flat_map(|link| link.parameters.into_iter().chain([link.parameter_asset]));
+        for id in fields.chain(given) {
+            if let Some(objects) = objects.get_mut(&id)
+                && objects.len() < MAX_LISTED
+                && objects.last() != Some(&member.asset.id)
+            {
+                objects.push(member.asset.id);
+            }
+        }
+    }
+    Ok(objects)
 }

@@ -3,6 +3,7 @@
 mod edits;
 mod level;
 pub(crate) mod objects;
+mod screen;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -529,7 +530,10 @@ fn unreadable_assets_have_a_reason_and_affect_no_others() {
     let texts = archives.text("texts.tsv");
     assert_eq!(
         texts,
-        format!("id\tname\ttext\n{:08X}\tfine\ta\\tb\\n\n", id("fine"))
+        format!(
+            "id\tname\ttext\tshown_by\tshown_by_name\n{:08X}\tfine\ta\\tb\\n\t\t\n",
+            id("fine")
+        )
     );
 }
 
