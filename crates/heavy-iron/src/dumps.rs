@@ -201,10 +201,19 @@ fn objects_are_as_in_their_dumps() {
     spline[..4].reverse();
     spline[6..8].reverse();
     let menu = [words(&[0x0100_0000, 28, 0, 0, 3]), vec![0; 24]].concat();
+    let label = [
+        words(&[id("ui:text"), 0x0002_0000]),
+        floats(&[8.0, 16.0, 0.0, 32.0, 24.0]),
+        words(&[0, 0xFFFF_FF80, 0, id("menu"), 0, 0, 0, 0, 0, 0, 0]),
+        words(&[id("hello")]),
+        vec![0; 32],
+    ];
     let later = archive(vec![
         (b"SGRP", "sounds", object("sounds", 0, &sounds, &[])),
         (b"SPLN", "spline", spline),
         (b"UIM ", "menu", object("menu", 0, &menu, &[])),
+        (b"DYNA", "label", object("label", 0, &label.concat(), &[])),
+        (b"TEXT", "hello", b"\0\0\0\x05hello\0\0\0".to_vec()),
         (b"SIMP", "simple", simple("simple", [1.0; 3], 7)),
         (b"ZLIN", "unknown", object("unknown", 64, &[7; 20], &[])),
     ]);

@@ -28,6 +28,14 @@ pub(crate) fn find_texture(name: &str, context: &dyn AssetContext) -> Option<Ass
 /// Returns the first texture of the asset with this name.
 pub(crate) fn read(name: &str, context: &dyn AssetContext) -> Result<Texture, TextureState> {
     let file = find_texture(name, context).ok_or(TextureState::Missing)?;
+    read_asset(file, context)
+}
+
+/// Returns the first texture of an asset.
+pub(crate) fn read_asset(
+    file: AssetRef,
+    context: &dyn AssetContext,
+) -> Result<Texture, TextureState> {
     let unreadable = |why: String| TextureState::Unreadable(why);
     let bytes = context.read(file);
     let bytes = bytes.ok_or_else(|| unreadable("it cannot be read".to_owned()))?;

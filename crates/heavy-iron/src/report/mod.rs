@@ -10,6 +10,7 @@ mod links;
 mod objects;
 mod placements;
 mod references;
+mod screen;
 mod shapes;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -105,6 +106,18 @@ pub const REPORTS: &[Report] = &[
         path: "tables/placements.png",
         applies: |context| has(context, placements::is_placed),
         render: placements::map,
+        edit: None,
+    },
+    Report {
+        path: "tables/screen.tsv",
+        applies: screen::applies,
+        render: screen::write,
+        edit: None,
+    },
+    Report {
+        path: "tables/screen.png",
+        applies: screen::applies,
+        render: screen::draw,
         edit: None,
     },
     Report {

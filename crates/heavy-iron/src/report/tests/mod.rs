@@ -50,7 +50,10 @@ impl Archives {
                 platform: Platform::GameCube,
                 endian: Endian::Big,
                 game: Game::Bfbb,
-                subtype: 0,
+                subtype: match (*code, bytes.get(8..12)) {
+                    (b"DYNA", Some(kind)) => u32::from_be_bytes(kind.try_into().unwrap()),
+                    _ => 0,
+                },
                 id: asset_id(name.as_bytes()),
             },
             name,

@@ -1,6 +1,8 @@
-//! What is on the screen: texts.
+//! What is on the screen.
 
 use super::*;
+use fixtures::heavy_iron as hi;
+use hpimount_assets::model::png;
 
 /// Returns a DYNA asset with its own fields.
 fn dynamic(
@@ -64,4 +66,93 @@ fn texts_name_the_objects_that_show_them() {
     }
     let expected = ["first", "second"].map(|name| (name.to_owned(), "text".to_owned()));
     assert_eq!(referring, expected, "the index finds the objects");
+}
+
+#[test]
+fn a_screen_has_texts_images_and_models_at_their_places() {
+    // Two columns are blue, two red.
+    let texels = [0x001F_001F, 0xF800_F800].repeat(4);
+    let texture = hi::gamecube(4, 0, [4, 4], &[], &words(&texels), 1);
+    let image = [
+        words(&[id("logo.RW3")]),
+        floats(&[0.0, 0.0, 0.5, 0.0, 0.0, 1.0, 0.5, 1.0]),
+    ];
+    let image = [image.concat(), vec![0; 4 + 4 + 16]].concat();
+    let of_text = [words(&[id("play")]), vec![0; 32]].concat();
+    let moved = {
+        let mut placed = placed([100.0, 200.0], [50.0, 10.0]);
+        placed[28..32].copy_from_slice(&id("grow").to_be_bytes());
+        placed
+    };
+    let model = [
+        placed([f32::NAN, 0.0], [1.0; 2]),
+        words(&[id("bob.dff"), 0, 0]),
+    ]
+    .concat();
+    let archives = Archives::new(&[
+        (
+            "a.HIP",
+            b"DYNA",
+            "label",
+            dynamic("label", "ui:text", 2, &[moved, of_text].concat(), &[]),
+        ),
+        (
+            "a.HIP",
+            b"DYNA",
+            "logo",
+            dynamic(
+                "logo",
+                "ui:image",
+                1,
+                &[placed([96.0, 192.0], [64.0; 2]), image].concat(),
+                &[],
+            ),
+        ),
+        (
+            "a.HIP",
+            b"DYNA",
+            "bob",
+            dynamic("bob", "ui:model", 2, &model, &[]),
+        ),
+        (
+            "a.HIP",
+            b"UIM ",
+            "grow",
+            object("grow", 0, &words(&[0; 5]), &[]),
+        ),
+        ("a.HOP", b"TEXT", "play", text(b"Play\n")),
+        ("a.HOP", b"RWTX", "logo.RW3", texture),
+        ("a.HOP", b"MODL", "bob.dff", Vec::new()),
+    ])
+    .of_game(Game::Incredibles);
+    let [label, logo, bob] = ["label", "logo", "bob"].map(id);
+    let [play, picture, model, grow] = ["play", "logo.RW3", "bob.dff", "grow"].map(id);
+    let table = archives.text("tables/screen.tsv");
+    let rows: Vec<_> = table.lines().skip(1).collect();
+    let expected = [
+        format!(
+            "{label:08X}\tlabel\tui:text\t100\t200\t0\t50\t10\t{play:08X}\tplay\tPlay\\n\
+             \t\t\t\t\t{grow:08X}\tgrow\t\t"
+        ),
+        format!(
+            "{logo:08X}\tlogo\tui:image\t96\t192\t0\t64\t64\t\t\t\
+             \t{picture:08X}\tlogo.RW3\t\t\t\t\t\t"
+        ),
+        format!(
+            "{bob:08X}\tbob\tui:model\tNaN:7fc00000\t0\t0\t1\t1\t\t\t\
+             \t\t\t{model:08X}\tbob.dff\t\t\t\t"
+        ),
+    ];
+    assert_eq!(rows, expected);
+    let picture = png::read(&archives.bytes("tables/screen.png"), 640 * 480).unwrap();
+    assert_eq!((picture.width, picture.height), (640, 480));
+    let shown = picture.rgba();
+    let at = |x: usize, y: usize| shown[y * 640 + x];
+    assert_eq!([at(95, 192), at(96, 191), at(160, 192)], [[0; 4]; 3]);
+    // The left half of the texture fills the image.
+    assert_eq!([at(96, 192), at(159, 255)], [[0, 0, 255, 255]; 2]);
+    // The text is smaller than the image, and on it.
+    assert_eq!([at(100, 200), at(149, 209)], [[255, 220, 80, 255]; 2]);
+    assert_eq!(at(110, 205)[3], 255, "its box is over the image");
+    assert!(at(110, 205)[0] > 50 && at(110, 205)[2] > 150);
 }

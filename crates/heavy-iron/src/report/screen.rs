@@ -1,0 +1,323 @@
+//! `tables/screen.tsv` and `tables/screen.png`: the texts, images and models of menus at
+//! their places on the screen.
+
+use std::io::{self, Write};
+
+use crate::archive::{Archive, Member};
+use crate::model::textures;
+use crate::object::Object;
+use crate::record::Value;
+use crate::text;
+use crate::view::add_all;
+use hpimount_assets::model::math::finite;
+use hpimount_assets::model::{Picture, Pixels, png};
+use hpimount_assets::view::{AssetContext, Table, Wanted};
+use hpimount_containers::hip::asset_id;
+use hpimount_containers::volume::AssetType;
+use hpimount_renderware::texture::export::picture;
+
+/// Width and height of the screen, in the unit of all positions.
+const WIDTH: usize = 640;
+const HEIGHT: usize = 480;
+
+/// Maximum number of pixels that are drawn or decoded for a picture. Menus of the games
+/// have some hundred images of 256 by 256 pixels.
+const MAX_PIXELS: usize = 1 << 26;
+
+const COLUMNS: [&str; 19] = [
+    "id",
+    "name",
+    "type",
+    "x",
+    "y",
+    "z",
+    "width",
+    "height",
+    "text_id",
+    "text_name",
+    "text",
+    "image",
+    "image_name",
+    "model",
+    "model_name",
+    "selected_motion",
+    "selected_motion_name",
+    "unselected_motion",
+    "unselected_motion_name",
+];
+
+/// The types of DYNA assets that are shown.
+const KINDS: [u32; 5] = [
+    asset_id(b"ui:box"),
+    asset_id(b"ui:image"),
+    asset_id(b"ui:model"),
+    asset_id(b"ui:text"),
+    asset_id(b"ui:text:user string"),
+];
+
+/// Returns whether an archive has something on the screen.
+pub(super) fn applies(context: &dyn AssetContext) -> bool {
+    let mut files = context.assets().into_iter();
+    files.any(|file| context.asset_of(file).is_some_and(is_shown))
+}
+
+fn is_shown(asset: AssetType) -> bool {
+    match &asset.code {
+        b"DYNA" => KINDS.contains(&asset.subtype),
+        code => matches!(code, b"UI  " | b"UIFT"),
+    }
+}
+
+/// Writes the table, in the order of the archive.
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+    let archive = Archive::new(context);
+    let names = archive.names();
+    let mut table = Table::new(out, &COLUMNS)?;
+    each(&archive, |member, element| {
+        table.cell(format_args!("{:08X}", member.asset.id));
+        table.text(&archive.name(member)).text(element.kind);
+        add_all(element.position, &mut table);
+        add_all(element.size, &mut table);
+        names.cells(element.text, &mut table);
+        table.optional_text(text_of(&archive, element.text)?.as_deref());
+        for id in [element.image, element.model]
+            .into_iter()
+            .chain(element.motions)
+        {
+            names.cells(id, &mut table);
+        }
+        table.end_row()
+    })
+}
+
+/// Returns the text with this id.
+fn text_of(archive: &Archive<'_>, id: u32) -> io::Result<Option<String>> {
+    let file = (id != 0).then(|| archive.context.find(Wanted::Id(id)));
+    let member = file.flatten().and_then(|file| archive.member(file));
+    let Some(member) = member.filter(|member| super::texts::is_text(member.asset.code)) else {
+        return Ok(None);
+    };
+    let bytes = archive.read(&member)?.unwrap_or_default();
+    let text = text::parse(&bytes, &member.origin().facts);
+    Ok(Some(text.unwrap_or_default().text))
+}
+
+/// Writes a picture of the screen with everything on it, larger things behind smaller
+/// ones: images with their textures, everything else as boxes.
+pub(super) fn draw(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+    let archive = Archive::new(context);
+    let mut elements = Vec::new();
+    each(&archive, |_, element| {
+        elements.extend(element.area().map(|area| (area, element)));
+        Ok(())
+    })?;
+    elements.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    let mut screen = Screen::default();
+    for (_, element) in &elements {
+        match texture(&archive, element.image, &mut screen)? {
+            Some(texture) => screen.image(element, texture),
+            None => screen.boxed(element),
+        }
+    }
+    let picture = Picture {
+        width: WIDTH as u32,
+        height: HEIGHT as u32,
+        pixels: Pixels::Rgba(screen.pixels),
+    };
+    png::write(&picture, out)
+}
+
+/// Returns the texture with this id, if it can be shown and there is room for it.
+fn texture(archive: &Archive<'_>, id: u32, screen: &mut Screen) -> io::Result<Option<Picture>> {
+    let file = (id != 0).then(|| archive.context.find(Wanted::Id(id)));
+    let Some(file) = file.flatten() else {
+        return Ok(None);
+    };
+    archive.count(file)?;
+    let texture = textures::read_asset(file, archive.context).ok();
+    let fits = texture.filter(|texture| {
+        let [width, height] = [texture.width, texture.height].map(|side| side as usize);
+        screen.takes(width * height)
+    });
+    Ok(fits.as_ref().and_then(picture))
+}
+
+/// Calls `visit` with everything that an archive has on the screen.
+fn each(
+    archive: &Archive<'_>,
+    mut visit: impl FnMut(&Member, Element) -> io::Result<()>,
+) -> io::Result<()> {
+    for member in archive.members().filter(|member| is_shown(member.asset)) {
+        let object = archive.object(&member)?;
+        if let Some(element) = object.and_then(|object| Element::of(&object, &member)) {
+            visit(&member, element)?;
+        }
+    }
+    Ok(())
+}
+
+/// Something on the screen.
+struct Element {
+    /// The type of its asset, of a DYNA its own.
+    kind: &'static str,
+    position: [f32; 3],
+    /// Width and height.
+    size: [f32; 2],
+    /// Ids of its text, image and model, and of its motions with and without the focus; 0
+    /// for none.
+    text: u32,
+    image: u32,
+    model: u32,
+    motions: [u32; 2],
+    /// The coordinates of its image at the left, right, top and bottom.
+    part: [f32; 4],
+}
+
+impl Element {
+    /// Returns what an object shows; `None` without a place.
+    fn of(object: &Object, member: &Member) -> Option<Self> {
+        let field = |name: &str| {
+            let mut parts = object.parts.iter().rev().filter(|part| part.item.is_none());
+            parts.find_map(|part| part.record.get(name))
+        };
+        let number = |name| match field(name) {
+            Some(Value::Float(number)) => Some(number),
+            Some(Value::Unsigned(number)) => Some(number as f32),
+            _ => None,
+        };
+        let id = |name| match field(name) {
+            Some(Value::Id(id)) => id,
+            _ => 0,
+        };
+        let Some(Value::Vec3(position)) = field("position").or_else(|| field("pos")) else {
+            return None;
+        };
+        let corner = |name| match field(name) {
+            Some(Value::Vec2(corner)) => corner,
+            _ => [0.0; 2],
+        };
+        let part = ["u1", "u2", "v1", "v3"].map(number);
+        let [left_top, right_top, left_bottom] = ["uv_tl", "uv_tr", "uv_bl"].map(corner);
+        let of_entity = [left_top[0], right_top[0], left_top[1], left_bottom[1]];
+        Some(Self {
+            kind: match (object.dyna, &member.asset.code) {
+                (Some(dyna), _) => dyna.name,
+                (None, b"UIFT") => "UIFT",
+                (None, _) => "UI",
+            },
+            position,
+            size: [number("width")?, number("height")?],
+            text: id("text"),
+            image: match id("image") {
+                0 => id("texture"),
+                image => image,
+            },
+            model: id("model"),
+            motions: ["selected_motion", "unselected_motion"].map(id),
+            part: std::array::from_fn(|side| finite(part[side].unwrap_or(of_entity[side]))),
+        })
+    }
+
+    /// Returns the number of pixels that it takes; `None` if it takes none.
+    fn area(&self) -> Option<f32> {
+        let [width, height] = self.size;
+        (width > 0.0 && height > 0.0 && self.position.iter().all(|one| one.is_finite()))
+            .then_some(width * height)
+    }
+
+    /// Returns the columns or rows of the screen that it takes.
+    fn taken(&self, axis: usize, length: usize) -> std::ops::Range<usize> {
+        let start = self.position[axis];
+        let end = (start + self.size[axis]).clamp(0.0, length as f32);
+        start.max(0.0).round() as usize..end.round() as usize
+    }
+}
+
+/// The picture of the screen.
+struct Screen {
+    pixels: Vec<[u8; 4]>,
+    /// Number of pixels that may still be drawn or decoded.
+    left: usize,
+}
+
+impl Default for Screen {
+    fn default() -> Self {
+        Self {
+            pixels: vec![[0; 4]; WIDTH * HEIGHT],
+            left: MAX_PIXELS,
+        }
+    }
+}
+
+impl Screen {
+    /// Returns whether this many pixels are left, and takes them.
+    fn takes(&mut self, pixels: usize) -> bool {
+        let left = self.left.checked_sub(pixels);
+        self.left = left.unwrap_or(self.left);
+        left.is_some()
+    }
+
+    /// Draws a pixel for each that an element takes: `color` has its column and row.
+    fn fill(&mut self, element: &Element, color: impl Fn(usize, usize) -> [u8; 4]) {
+        let (columns, rows) = (element.taken(0, WIDTH), element.taken(1, HEIGHT));
+        if !self.takes(columns.len() * rows.len()) {
+            return;
+        }
+        for y in rows {
+            for x in columns.clone() {
+                let pixel = &mut self.pixels[y * WIDTH + x];
+                *pixel = over(color(x, y), *pixel);
+            }
+        }
+    }
+
+    /// Draws a box, in a color for what it has.
+    fn boxed(&mut self, element: &Element) {
+        let [red, green, blue] = match element {
+            Element { text: 1.., .. } => [255, 220, 80],
+            Element { model: 1.., .. } => [90, 220, 120],
+            _ => [120, 170, 255],
+        };
+        let (columns, rows) = (element.taken(0, WIDTH), element.taken(1, HEIGHT));
+        self.fill(element, |x, y| {
+            let is_edge = [(x, &columns), (y, &rows)]
+                .into_iter()
+                .any(|(place, taken)| place == taken.start || place + 1 == taken.end);
+            [red, green, blue, if is_edge { 255 } else { 64 }]
+        });
+    }
+
+    /// Draws a texture.
+    fn image(&mut self, element: &Element, texture: Picture) {
+        let sides = [texture.width as usize, texture.height as usize];
+        let texels = texture.into_rgba();
+        let [left, right, top, bottom] = element.part;
+        let texel = |axis: usize, place: usize, [start, end]: [f32; 2]| {
+            let way = (place as f32 + 0.5 - element.position[axis]) / element.size[axis];
+            // Without an extent all of it is shown.
+            let way = if start == end {
+                way
+            } else {
+                start + way * (end - start)
+            };
+            let side = sides[axis];
+            ((way.rem_euclid(1.0) * side as f32) as usize).min(side - 1)
+        };
+        self.fill(element, |x, y| {
+            let [x, y] = [texel(0, x, [left, right]), texel(1, y, [top, bottom])];
+            texels[y * sides[0] + x]
+        });
+    }
+}
+
+/// Returns a color over another one.
+fn over(front: [u8; 4], back: [u8; 4]) -> [u8; 4] {
+    let alpha = u32::from(front[3]);
+    let rest = u32::from(back[3]) * (255 - alpha) / 255;
+    let sum = (alpha + rest).max(1);
+    let mixed = |part: usize| {
+        let both = u32::from(front[part]) * alpha + u32::from(back[part]) * rest;
+        (both / sum) as u8
+    };
+    [mixed(0), mixed(1), mixed(2), (alpha + rest) as u8]
+}
