@@ -2,7 +2,7 @@
 //! model, and their keys as motions of its bones.
 //!
 //! A model is given the animations of the table of each MINF that begins with
-//! it, and those of the ALST of each object that shows it (FORMATS, HIP assets
+//! it, and those that each object names that shows it (FORMATS, HIP assets
 //! 8).
 
 use std::collections::HashMap;
@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use crate::Facts;
 use crate::archive::{Archive, Member};
 use crate::names::Names;
-use crate::object::object_type;
-use crate::record::Value;
+use crate::object::is_entity;
+use crate::record::{Rows, Value};
 use crate::tables::{
     Animation, parse_animation, parse_animation_table, parse_list, parse_model_info,
 };
@@ -30,6 +30,31 @@ pub(crate) struct Given {
     pub(crate) animation: u32,
     /// Id of the asset that names the table: a MINF or an object.
     pub(crate) by: u32,
+}
+
+/// The fields of an object, or of an element of its lists, with a model and with its
+/// animations: a table or list of them, or one.
+const PAIRS: [(&str, &str); 12] = [
+    ("model", "anim_list"),
+    ("model", "animation_list"),
+    ("model", "anim"),
+    ("model", "on_anim"),
+    ("model", "anim0"),
+    ("model", "anim1"),
+    ("model", "anim2"),
+    ("rest_model", "rest_anim"),
+    ("bound_model", "idle_anim"),
+    ("bound_model", "move_through_anim"),
+    ("bound_model", "hit_anim"),
+    ("burn_model", "burn_anim"),
+];
+
+/// The list of the animations of the model of a part.
+const ANIMATIONS: &str = "animations";
+
+/// Returns whether objects of a type may name a model and its animations.
+fn animates(code: [u8; 4]) -> bool {
+    is_entity(code) || matches!(&code, b"DEST" | b"DUPC" | b"DYNA" | b"PRJT" | b"RANM")
 }
 
 /// Maximum number of animations of the models of an archive. An archive of the
@@ -93,10 +118,7 @@ impl Finder<'_> {
         for member in self.members(*b"MINF") {
             self.model_info(&member)?;
         }
-        let objects: Vec<_> = self
-            .archive
-            .of_type(|code| object_type(code).is_some_and(|kind| kind.is_entity))
-            .collect();
+        let objects: Vec<_> = self.archive.of_type(animates).collect();
         objects.iter().try_for_each(|member| self.object(member))
     }
 
@@ -125,49 +147,76 @@ impl Finder<'_> {
         let Some(object) = self.archive.object(member)? else {
             return Ok(());
         };
-        let (Some(Value::Id(model)), Some(Value::Id(list))) =
-            (object.field("model"), object.field("anim_list"))
-        else {
-            return Ok(());
-        };
-        // An object shows a model, or a MINF with several.
-        let model = self.firsts.get(&model).copied().unwrap_or(model);
-        self.give(model, list, member.asset.id)
-    }
-
-    /// Gives a model the animations of a table or list.
-    fn give(&mut self, model: u32, table: u32, by: u32) -> std::io::Result<()> {
-        let file = self.archive.context.find(Wanted::Id(table));
-        let member = file.and_then(|file| self.archive.member(file));
-        let Some(member) = member.filter(|_| table != 0 && model != 0) else {
-            return Ok(());
-        };
-        let code = member.asset.code;
-        if !matches!(&code, b"ATBL" | b"ALST") {
-            return Ok(());
+        let by = member.asset.id;
+        self.pairs(by, &|name| object.field(name))?;
+        let rows = object.lists.iter().flat_map(|(_, rows)| rows.iter());
+        for row in rows {
+            self.pairs(by, &|name| row.get(name))?;
         }
-        let bytes = self.archive.read(&member)?.unwrap_or_default();
-        let facts = member.origin().facts;
-        let rows = match &code {
-            b"ATBL" => parse_animation_table(&bytes, &facts)
-                .map(|table| table.animations)
-                .ok(),
-            _ => parse_list(&bytes, &facts, code).map(|list| list.rows).ok(),
-        };
-        let rows = rows.unwrap_or_default();
-        let ids = rows.iter().filter_map(|row| row.number("animation"));
-        for animation in ids.filter(|&id| id != 0) {
-            if self.given.len() == MAX_GIVEN {
-                break;
+        for part in &object.parts {
+            if let (Some(model), Some((ANIMATIONS, rows))) =
+                (part.record.number("model"), &part.list)
+            {
+                let animations = rows.iter().filter_map(|row| row.number("animation"));
+                for animation in animations {
+                    self.give(self.shown(model), animation, by)?;
+                }
             }
-            self.given.push(Given {
-                model,
-                animation,
-                by,
-            });
         }
         Ok(())
     }
+
+    /// Returns the model that an object shows: itself, or the first one of a MINF.
+    fn shown(&self, model: u32) -> u32 {
+        self.firsts.get(&model).copied().unwrap_or(model)
+    }
+
+    /// Gives the models in fields the animations beside them.
+    fn pairs(&mut self, by: u32, field: &dyn Fn(&str) -> Option<Value>) -> std::io::Result<()> {
+        for (model, animations) in PAIRS {
+            if let (Some(Value::Id(model)), Some(Value::Id(animations))) =
+                (field(model), field(animations))
+            {
+                self.give(self.shown(model), animations, by)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a model an animation, or those of a table or list.
+    fn give(&mut self, model: u32, animations: u32, by: u32) -> std::io::Result<()> {
+        let file = self.archive.context.find(Wanted::Id(animations));
+        let member = file.and_then(|file| self.archive.member(file));
+        let Some(member) = member.filter(|_| animations != 0 && model != 0) else {
+            return Ok(());
+        };
+        let code = member.asset.code;
+        let facts = member.origin().facts;
+        let bytes = || Ok::<_, std::io::Error>(self.archive.read(&member)?.unwrap_or_default());
+        let ids = match &code {
+            b"ANIM" => vec![animations],
+            b"ATBL" => {
+                ids_of(parse_animation_table(&bytes()?, &facts).map(|table| table.animations))
+            }
+            b"ALST" => ids_of(parse_list(&bytes()?, &facts, code).map(|list| list.rows)),
+            _ => Vec::new(),
+        };
+        let left = MAX_GIVEN - self.given.len();
+        let given = ids.into_iter().filter(|&id| id != 0).take(left);
+        self.given.extend(given.map(|animation| Given {
+            model,
+            animation,
+            by,
+        }));
+        Ok(())
+    }
+}
+
+/// Returns the animations in the rows of a table that can be read.
+fn ids_of<E>(rows: Result<Rows, E>) -> Vec<u32> {
+    let rows = rows.unwrap_or_default();
+    let ids = rows.iter().filter_map(|row| row.number("animation"));
+    ids.collect()
 }
 
 /// Adds an animation of bones, which are these nodes. Bones past them are

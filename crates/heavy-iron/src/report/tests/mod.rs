@@ -1,5 +1,6 @@
 //! Tests of reports on synthetic archives.
 
+mod animated;
 mod edits;
 mod level;
 pub(crate) mod objects;
