@@ -530,7 +530,7 @@ impl Words for Typed {
 
 /// The words of records in lists.
 #[derive(Clone, Copy)]
-struct Listed<'a>(&'a Typed);
+pub(crate) struct Listed<'a>(pub(crate) &'a Typed);
 
 impl Words for Listed<'_> {
     fn meaning(&self, column: &record::Column, value: record::Value) -> Option<Meaning> {

@@ -52,6 +52,18 @@ macro_rules! table {
     };
 }
 
+/// The table of the records of a list of all assets of a type.
+macro_rules! records {
+    ($name:literal, $code:literal, $list:literal) => {
+        Report {
+            path: concat!("tables/", $name, "_", $list, ".tsv"),
+            applies: |context| has_type(context, *$code),
+            render: |context, out| objects::records(context, (*$code, $list), out),
+            edit: None,
+        }
+    };
+}
+
 /// The reports of an archive.
 pub const REPORTS: &[Report] = &[
     Report {
@@ -148,10 +160,15 @@ pub const REPORTS: &[Report] = &[
     table!(types::tables "SHDW", b"SHDW"),
     table!(types::tables "SHRP", b"SHRP"),
     table!(objects::write "ATKT", b"ATKT"),
+    records!("ATKT", b"ATKT", "sections"),
+    records!("ATKT", b"ATKT", "entries"),
+    records!("ATKT", b"ATKT", "transitions"),
+    records!("ATKT", b"ATKT", "states"),
     table!(objects::write "BOUL", b"BOUL"),
     table!(objects::write "BUTN", b"BUTN"),
     table!(objects::write "CAM", b"CAM "),
     table!(objects::write "CCRV", b"CCRV"),
+    records!("CCRV", b"CCRV", "beads"),
     table!(objects::write "CNTR", b"CNTR"),
     table!(objects::write "COND", b"COND"),
     table!(objects::write "CSNM", b"CSNM"),
@@ -171,27 +188,34 @@ pub const REPORTS: &[Report] = &[
     table!(objects::write "MVPT", b"MVPT"),
     table!(objects::write "NPC", b"NPC "),
     table!(objects::write "ONEL", b"ONEL"),
+    records!("ONEL", b"ONEL", "one_liners"),
     table!(objects::write "PARE", b"PARE"),
     table!(objects::write "PARP", b"PARP"),
     table!(objects::write "PEND", b"PEND"),
     table!(objects::write "PGRS", b"PGRS"),
+    records!("PGRS", b"PGRS", "events"),
     table!(objects::write "PKUP", b"PKUP"),
     table!(objects::write "PLAT", b"PLAT"),
     table!(objects::write "PORT", b"PORT"),
     table!(objects::write "PRJT", b"PRJT"),
     table!(objects::write "RANM", b"RANM"),
+    records!("RANM", b"RANM", "animations"),
     table!(objects::write "SCRP", b"SCRP"),
+    records!("SCRP", b"SCRP", "events"),
     table!(objects::write "SDFX", b"SDFX"),
     table!(objects::write "SFX", b"SFX "),
     table!(objects::write "SGRP", b"SGRP"),
+    records!("SGRP", b"SGRP", "sounds"),
     table!(objects::write "SIMP", b"SIMP"),
     table!(objects::write "SPLN", b"SPLN"),
     table!(objects::write "SPLP", b"SPLP"),
     table!(objects::write "SURF", b"SURF"),
     table!(objects::write "TIMR", b"TIMR"),
     table!(objects::write "TPIK", b"TPIK"),
+    records!("TPIK", b"TPIK", "pickups"),
     table!(objects::write "TRIG", b"TRIG"),
     table!(objects::write "TRWT", b"TRWT"),
+    records!("TRWT", b"TRWT", "throwables"),
     table!(objects::write "UI", b"UI  "),
     table!(objects::write "UIFT", b"UIFT"),
     table!(objects::items "UIM", b"UIM "),

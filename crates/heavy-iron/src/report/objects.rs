@@ -10,7 +10,7 @@ use crate::archive::{Archive, Member};
 use crate::fields::{Words, cells, columns, plain};
 use crate::names::Names;
 use crate::object::is_entity;
-use crate::object::view::Typed;
+use crate::object::view::{Listed, Typed};
 use crate::parts::{BODY, DYNA, ENTITY, Part};
 use crate::record::{Column, Value};
 use crate::table_view::sheet::MAX_LISTED;
@@ -135,29 +135,65 @@ pub(super) fn items(
     code: [u8; 4],
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let reader = Reader::new(context, code);
-    let mut group = Group::default();
-    reader.each(|_, typed| {
+    elements(context, code, out, |typed, visit| {
         let parts = typed.object.parts.iter();
-        let parts = parts.filter(|part| part.item.is_some());
-        parts.for_each(|part| group.add_fields(part, typed));
-        Ok(())
+        let mut parts = parts.filter_map(|part| Some((usize::from(part.item?), part)));
+        parts.try_for_each(|(index, part)| visit(index, part, typed))
+    })
+}
+
+/// Writes a row for each record of a list of the objects of a type, such as the events of
+/// scripts.
+pub(super) fn records(
+    context: &dyn AssetContext,
+    (code, list): ([u8; 4], &str),
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    elements(context, code, out, |typed, visit| {
+        let lists = typed.object.lists.iter();
+        let rows = lists.filter(|(name, _)| *name == list);
+        let mut records = rows.flat_map(|(_, rows)| rows.iter()).enumerate();
+        records.try_for_each(|(index, record)| {
+            visit(index, &Part::plain(BODY, record), &Listed(typed))
+        })
+    })
+}
+
+/// A function that is called with each element of a list: its number, its fields, and the
+/// words for them.
+type VisitElement<'v> = &'v mut dyn FnMut(usize, &Part, &dyn Words) -> io::Result<()>;
+
+/// Writes a row for each element that `each` visits of the objects of a type. The columns
+/// are the fields that at least one of them has.
+fn elements(
+    context: &dyn AssetContext,
+    code: [u8; 4],
+    out: &mut dyn Write,
+    each: impl Fn(&Typed, VisitElement<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    let reader = Reader::new(context, code);
+    let mut group = Group {
+        name: BODY,
+        ..Group::default()
+    };
+    reader.each(|_, typed| {
+        each(typed, &mut |_, part, words| {
+            group.add_fields(part, words);
+            Ok(())
+        })
     })?;
     let mut columns = ["asset", "asset_name", "index"].map(str::to_owned).to_vec();
-    group.name = BODY;
     group.add_names(&mut columns);
     let mut table = new_table(&columns, out)?;
     let names = reader.archive.names();
     reader.each(|member, typed| {
         let name = reader.archive.name(member);
-        for part in &typed.object.parts {
-            let Some(item) = part.item else { continue };
+        each(typed, &mut |index, part, words| {
             table.cell(format_args!("{:08X}", member.asset.id));
-            table.text(&name).cell(item);
-            group.add_cells_of(&[part], typed, names, &mut table);
-            table.end_row()?;
-        }
-        Ok(())
+            table.text(&name).cell(index);
+            group.add_cells_of(&[part], words, names, &mut table);
+            table.end_row()
+        })
     })
 }
 
@@ -297,15 +333,15 @@ impl Group {
     }
 
     /// Adds the fields of a part that are not known yet.
-    fn add_fields(&mut self, part: &Part, typed: &Typed) {
+    fn add_fields(&mut self, part: &Part, words: &dyn Words) {
         self.has_kind |= part.kind.is_some();
         for &column in part.record.layout() {
             if column.kind.is_padding() {
                 continue;
             }
             let value = part.record.get(column.name);
-            let words = value.and_then(|value| typed.meaning(&column, value));
-            let has_words = words.is_some_and(|meaning| meaning.beside.is_some());
+            let meaning = value.and_then(|value| words.meaning(&column, value));
+            let has_words = meaning.is_some_and(|meaning| meaning.beside.is_some());
             let mut known = self.fields.iter_mut();
             match known.find(|field| field.column.name == column.name) {
                 Some(field) => field.has_words |= has_words,
@@ -341,7 +377,7 @@ impl Group {
     fn add_cells_of(
         &self,
         parts: &[&Part],
-        typed: &Typed,
+        words: &dyn Words,
         names: Names<'_>,
         table: &mut Table<'_>,
     ) {
@@ -355,7 +391,7 @@ impl Group {
                 add_blanks(field.names().len(), table);
                 continue;
             };
-            match typed.meaning(&field.column, value) {
+            match words.meaning(&field.column, value) {
                 Some(meaning) => {
                     if meaning.beside.is_some() {
                         table.text(&text_of(value, names));

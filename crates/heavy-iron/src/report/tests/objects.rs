@@ -429,3 +429,77 @@ fn a_parameter_of_a_script_is_named_if_it_is_the_id_of_an_asset() {
     let named = serde_json::json!({"id": "3F800000", "name": "spot"});
     assert_eq!((&event["param0"], &event["param1"]), (&named, &2.0.into()));
 }
+
+#[test]
+fn the_records_of_lists_have_a_row_each() {
+    let script = |name, events: &[u32]| {
+        let count = events.len() as u32 / 9;
+        let head = words(&[0, count, 0x0100_0000]);
+        object(name, 0, &[head, words(events)].concat(), &[])
+    };
+    let two = [
+        [
+            0x3F80_0000,
+            id("spot"),
+            24,
+            0x4000_0000,
+            0,
+            0,
+            0,
+            id("spot"),
+            0x0100_0000,
+        ],
+        [0x4000_0000, 7, 60_000, 0, 0, 0, 0, 0, 0],
+    ];
+    let archives = Archives::new(&[
+        ("a.HIP", b"SCRP", "none", script("none", &[])),
+        ("a.HIP", b"SCRP", "two", script("two", &two.concat())),
+        ("a.HIP", b"MRKR", "spot", floats(&[4.0, 5.0, 6.0])),
+    ])
+    .of_game(Game::Rotu);
+    let spot = format!("{:08X}", id("spot"));
+    let rows = rows(&archives, "tables/SCRP_events.tsv");
+    let shown = |columns: [&str; 7]| -> Vec<_> {
+        rows.iter()
+            .map(|row| columns.map(|name| row[name].clone()))
+            .collect()
+    };
+    assert_eq!(
+        shown([
+            "asset_name",
+            "index",
+            "time",
+            "target",
+            "target_name",
+            "event",
+            "event_name"
+        ]),
+        [
+            ["two", "0", "1", &spot, "spot", "24", "Play"],
+            ["two", "1", "2", "00000007", "", "60000", ""]
+        ]
+    );
+    assert_eq!(
+        shown([
+            "asset",
+            "param0",
+            "param1",
+            "param3",
+            "param_asset",
+            "param_asset_name",
+            "enabled"
+        ]),
+        [
+            [
+                &*format!("{:08X}", id("two")),
+                "2",
+                "0",
+                "0",
+                &spot,
+                "spot",
+                "1"
+            ],
+            [&*format!("{:08X}", id("two")), "0", "0", "0", "", "", "0"],
+        ]
+    );
+}
