@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod archive;
+pub mod cutscene_view;
 #[cfg(test)]
 mod dumps;
 mod fields;
@@ -52,6 +53,7 @@ pub const FORMATS: &[ViewFormat] = &[
     text::CREDITS_FORMAT,
     model_view::FORMAT,
     object::FORMAT,
+    cutscene_view::FORMAT,
     table_view::FORMAT,
 ];
 

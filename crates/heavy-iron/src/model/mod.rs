@@ -3,6 +3,7 @@
 pub(crate) mod animated;
 pub mod blending;
 pub(crate) mod collision;
+pub(crate) mod cutscene;
 pub mod export;
 pub(crate) mod import;
 pub mod level;

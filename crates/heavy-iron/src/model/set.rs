@@ -3,6 +3,8 @@
 
 use std::io::{self, Write};
 
+use bytes::Bytes;
+
 use super::animated;
 use super::blending;
 use super::level::{self, Level};
@@ -35,6 +37,13 @@ pub(crate) struct Attached {
 }
 
 impl Attached {
+    /// A model that is not attached to another one.
+    pub(crate) const ALONE: Self = Self {
+        parent: None,
+        bone: None,
+        shares_bones: false,
+    };
+
     /// Returns how the model of a record is attached, of which `earlier` models
     /// precede it.
     pub(crate) fn of(row: &Record, earlier: usize) -> Self {
@@ -71,11 +80,11 @@ pub(crate) fn places_of_bones(model: &Model) -> Vec<Transform> {
 
 /// A model in the scene.
 #[derive(Debug, Default, Clone)]
-struct Part {
+pub(super) struct Part {
     /// The node that others are attached to.
-    node: usize,
+    pub(super) node: usize,
     /// The nodes of its bones, if they are in the scene.
-    joints: Vec<usize>,
+    pub(super) joints: Vec<usize>,
     /// The places of its bones otherwise.
     bones: Vec<Transform>,
 }
@@ -86,7 +95,8 @@ pub(crate) fn is_shown(info: &ModelInfo, context: &dyn AssetContext) -> bool {
     rows.any(|row| file_of(row.number("model").unwrap_or_default(), context).is_some())
 }
 
-fn file_of(id: u32, context: &dyn AssetContext) -> Option<AssetRef> {
+/// Returns the model with this id, if it is available.
+pub(crate) fn file_of(id: u32, context: &dyn AssetContext) -> Option<AssetRef> {
     let file = context.find(Wanted::Id(id)).filter(|_| id != 0)?;
     let asset = context.asset_of(file)?;
     (asset.code == *b"MODL").then_some(file)
@@ -127,7 +137,7 @@ fn scene_of(info: &ModelInfo, context: &dyn AssetContext) -> (Scene<'static>, Ve
     (scene, textures)
 }
 
-/// Adds a model to the scene.
+/// Adds a model of a set to the scene.
 fn add(
     id: u32,
     attached: Attached,
@@ -135,8 +145,19 @@ fn add(
     context: &dyn AssetContext,
     level: &mut Level,
 ) -> Part {
-    let name = Names(context).name_or_id(id);
     let bytes = file_of(id, context).and_then(|file| context.read(file));
+    add_model((id, bytes), attached, parent, context, level)
+}
+
+/// Adds a model with an id to the scene.
+pub(super) fn add_model(
+    (id, bytes): (u32, Option<Bytes>),
+    attached: Attached,
+    parent: Option<Part>,
+    context: &dyn AssetContext,
+    level: &mut Level,
+) -> Part {
+    let name = Names(context).name_or_id(id);
     let parsed = bytes.and_then(|bytes| model::parse(&bytes).ok());
     if parsed.is_none() {
         level.omit(format!("{name} is missing or cannot be read."));

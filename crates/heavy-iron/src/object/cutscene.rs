@@ -25,40 +25,105 @@ const CHUNK: Layout = layout!(start_time: F32, end_time: F32, count: U32, number
 /// The beginning of data in a chunk.
 const DATA: Layout = layout!(data_type: U32, asset: Id, size: U32, zero: U32);
 
-/// Returns a file for all data of a cutscene: the data at its beginning in `data`, and the
-/// data of each span of time in `chunks`.
-pub(super) fn files(object: &Object, bytes: &Bytes, endian: Endian) -> Vec<(ViewFile, Bytes)> {
-    let mut files = Vec::new();
+/// The number of data that are a model, and of those that are an animation.
+pub(crate) const MODEL: u32 = 1;
+pub(crate) const ANIMATION: u32 = 2;
+
+/// The bits of the number of a kind of data; the others are flags of a model.
+const KIND: u32 = 0x0FFF_FFFF;
+
+/// Data of a cutscene.
+pub(crate) struct Data {
+    /// The number of the span of time that they are of, and its start in seconds; `None` for
+    /// those at the beginning.
+    pub(crate) span: Option<(usize, f32)>,
+    /// Their number there.
+    pub(crate) index: usize,
+    /// What they are.
+    pub(crate) kind: u32,
+    /// The id of their asset.
+    pub(crate) id: u32,
+    /// The data.
+    pub(crate) bytes: Bytes,
+}
+
+impl Data {
+    /// Returns the data that a record describes; `None` if they are not there.
+    fn new(
+        span: Option<(usize, f32)>,
+        index: usize,
+        record: &Record,
+        bytes: &Bytes,
+        (start, size): (usize, usize),
+    ) -> Option<Self> {
+        let end = start.checked_add(size).filter(|&end| end <= bytes.len())?;
+        let number = |name| record.number(name).unwrap_or_default();
+        Some(Self {
+            span,
+            index,
+            kind: number("data_type") & KIND,
+            id: number("asset"),
+            bytes: bytes.slice(start..end),
+        })
+    }
+
+    /// Returns the file that has them: in `data` those at the beginning of the cutscene, and
+    /// in `chunks` those of each span of time.
+    pub(crate) fn file(&self) -> ViewFile {
+        let folder = match self.span {
+            Some((span, _)) => format!("chunks/{span:03}"),
+            None => "data".to_owned(),
+        };
+        let kind = match self.kind {
+            MODEL => "model.dff",
+            ANIMATION => "animation.bin",
+            3 => "camera.bin",
+            4 => "morph.bin",
+            5 => "sound.bin",
+            6 => "jaw_model.dff",
+            7 => "jaw_animation.bin",
+            _ => "other.bin",
+        };
+        ViewFile::inside(folder, format!("{:02}_{:08X}_{kind}", self.index, self.id))
+    }
+}
+
+/// Returns all data of a cutscene that are there.
+pub(crate) fn data(object: &Object, bytes: &Bytes, endian: Endian) -> Vec<Data> {
+    let mut all = Vec::new();
     // Chunks may overlap.
     let mut left = MAX_FILES;
     for (index, data) in list(object, "data").take(left).enumerate() {
         let number = |name| data.number(name).unwrap_or_default() as usize;
         let place = (number("file_offset"), number("chunk_size"));
-        files.extend(file("data".to_owned(), index, &data, bytes, place));
+        all.extend(Data::new(None, index, &data, bytes, place));
         left -= 1;
     }
     for (index, chunk) in list(object, "time_offsets").enumerate().take(left) {
         let offset = chunk.number("offset").unwrap_or_default() as usize;
-        let folder = format!("chunks/{index:03}");
-        files.extend(chunk_files(&folder, bytes, (offset, endian), &mut left));
+        all.extend(of_chunk(index, bytes, (offset, endian), &mut left));
     }
-    files
+    all
 }
 
 /// Returns the data of the chunk at an offset, as far as they are there.
-fn chunk_files(
-    folder: &str,
+fn of_chunk(
+    span: usize,
     bytes: &Bytes,
     (offset, endian): (usize, Endian),
     left: &mut usize,
-) -> Vec<(ViewFile, Bytes)> {
+) -> Vec<Data> {
     let at = |layout, offset: usize| {
         let rest = bytes.slice(offset.min(bytes.len())..);
         Some(Record::new(layout, endian, &rest)).filter(Record::is_whole)
     };
-    let mut files = Vec::new();
+    let mut all = Vec::new();
     let Some(head) = at(CHUNK, offset) else {
-        return files;
+        return all;
+    };
+    let start_time = match head.get("start_time") {
+        Some(record::Value::Float(seconds)) => seconds,
+        _ => 0.0,
     };
     let mut next = offset + head.bytes().len();
     for index in 0..head.number("count").unwrap_or_default() as usize {
@@ -68,35 +133,12 @@ fn chunk_files(
         *left -= 1;
         let start = next + data.bytes().len();
         let size = data.number("size").unwrap_or_default() as usize;
-        files.extend(file(folder.to_owned(), index, &data, bytes, (start, size)));
+        let span = Some((span, start_time));
+        all.extend(Data::new(span, index, &data, bytes, (start, size)));
         let length = size.checked_next_multiple_of(ALIGNMENT);
         next = start.saturating_add(length.unwrap_or(usize::MAX));
     }
-    files
-}
-
-/// Returns the file of data with their kind and the id of their asset.
-fn file(
-    folder: String,
-    index: usize,
-    data: &Record,
-    bytes: &Bytes,
-    (start, size): (usize, usize),
-) -> Option<(ViewFile, Bytes)> {
-    let kind = match data.number("data_type") {
-        Some(1) => "model.dff",
-        Some(2) => "animation.bin",
-        Some(3) => "camera.bin",
-        Some(4) => "morph.bin",
-        Some(5) => "sound.bin",
-        Some(6) => "jaw_model.dff",
-        Some(7) => "jaw_animation.bin",
-        _ => "other.bin",
-    };
-    let id = data.number("asset").unwrap_or_default();
-    let end = start.checked_add(size).filter(|&end| end <= bytes.len())?;
-    let name = format!("{index:02}_{id:08X}_{kind}");
-    Some((ViewFile::inside(folder, name), bytes.slice(start..end)))
+    all
 }
 
 fn list<'a>(object: &'a Object, name: &str) -> impl Iterator<Item = Record> + 'a {

@@ -1,6 +1,6 @@
 //! Objects of a level (FORMATS, HIP assets).
 
-mod cutscene;
+pub(crate) mod cutscene;
 pub mod parse;
 pub mod view;
 

@@ -24,9 +24,9 @@ use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Fol
 use hpimount_assets::view::edit::{Counted, Elements, Form, Place, Rule, Selector};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{self, Entry, Node, Nodes};
-use hpimount_assets::view::page::Rows;
+use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{self as assets, AssetContext, Opened, Table, ViewFormat};
-use hpimount_containers::io::Endian;
+use hpimount_containers::io::{Endian, Error};
 use hpimount_containers::text::windows_1252;
 
 /// Objects.
@@ -42,13 +42,13 @@ pub const FORMAT: ViewFormat = ViewFormat {
 
 /// Types with the layout of objects.
 const TYPES: &[[u8; 4]] = &[
-    *b"ATKT", *b"BOUL", *b"BUTN", *b"CAM ", *b"CCRV", *b"CNTR", *b"COND", *b"CSN ", *b"CSNM",
-    *b"CTOC", *b"DEST", *b"DPAT", *b"DSCO", *b"DSTR", *b"DTRK", *b"DUPC", *b"DYNA", *b"EGEN",
-    *b"ENV ", *b"FOG ", *b"GRSM", *b"GRUP", *b"GUST", *b"HANG", *b"LITE", *b"LOBM", *b"MVPT",
-    *b"NAVM", *b"NPC ", *b"ONEL", *b"PARE", *b"PARP", *b"PARS", *b"PEND", *b"PGRS", *b"PKUP",
-    *b"PLAT", *b"PLYR", *b"PORT", *b"PRJT", *b"RANM", *b"SCRP", *b"SDFX", *b"SFX ", *b"SGRP",
-    *b"SIMP", *b"SLID", *b"SPLN", *b"SPLP", *b"SSET", *b"SUBT", *b"SURF", *b"TIMR", *b"TPIK",
-    *b"TRIG", *b"TRWT", *b"UI  ", *b"UIFT", *b"UIM ", *b"VIL ", *b"VOLU", *b"WIRE", *b"ZLIN",
+    *b"ATKT", *b"BOUL", *b"BUTN", *b"CAM ", *b"CCRV", *b"CNTR", *b"COND", *b"CSNM", *b"CTOC",
+    *b"DEST", *b"DPAT", *b"DSCO", *b"DSTR", *b"DTRK", *b"DUPC", *b"DYNA", *b"EGEN", *b"ENV ",
+    *b"FOG ", *b"GRSM", *b"GRUP", *b"GUST", *b"HANG", *b"LITE", *b"LOBM", *b"MVPT", *b"NAVM",
+    *b"NPC ", *b"ONEL", *b"PARE", *b"PARP", *b"PARS", *b"PEND", *b"PGRS", *b"PKUP", *b"PLAT",
+    *b"PLYR", *b"PORT", *b"PRJT", *b"RANM", *b"SCRP", *b"SDFX", *b"SFX ", *b"SGRP", *b"SIMP",
+    *b"SLID", *b"SPLN", *b"SPLP", *b"SSET", *b"SUBT", *b"SURF", *b"TIMR", *b"TPIK", *b"TRIG",
+    *b"TRWT", *b"UI  ", *b"UIFT", *b"UIM ", *b"VIL ", *b"VOLU", *b"WIRE", *b"ZLIN",
 ];
 
 /// An object with its type and its game.
@@ -73,10 +73,25 @@ impl GetSize for Typed {
 }
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
+    let (mut page, typed, error) = page(FORMAT.name, bytes, context);
+    if typed.code == *b"SUBT" {
+        page.table_in("subtitles.tsv", |typed, _| {
+            cutscene::subtitles(&typed.object)
+        });
+    }
+    Ok(page.show(typed, error))
+}
+
+/// Returns the page of an object, the object, and why it could not be read whole.
+pub(crate) fn page(
+    format: &'static str,
+    bytes: &Bytes,
+    context: &dyn AssetContext,
+) -> (Page<Typed>, Typed, Option<Error>) {
     let Origin { code, facts, .. } = Origin::of(context);
     let (object, error) = so_far(object::parse(bytes, &facts, code));
     let warnings = object.warnings.clone();
-    let mut page = view::page(FORMAT.name, bytes, context, warnings);
+    let mut page = view::page(format, bytes, context, warnings);
     let typed = Typed::new(code, &facts, object);
     let object = &typed.object;
     if !is_bare(code) {
@@ -99,20 +114,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     if !is_bare(code) {
         page.table_in("links.tsv", |typed, context| typed.links(Names(context)));
     }
-    match &code {
-        b"CSN " => {
-            for (path, bytes) in cutscene::files(&typed.object, bytes, typed.endian) {
-                page.file(path, move |_, _, out| out.write_all(&bytes));
-            }
-        }
-        b"SUBT" => {
-            page.table_in("subtitles.tsv", |typed, _| {
-                cutscene::subtitles(&typed.object)
-            });
-        }
-        _ => {}
-    }
-    Ok(page.show(typed, error))
+    (page, typed, error)
 }
 
 impl Typed {

@@ -1,0 +1,141 @@
+//! CSN: cutscenes, with their data as files and the models that they move.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+
+use crate::model::cutscene::{self as model, Moved};
+use crate::model::set::file_of;
+use crate::object;
+use crate::object::cutscene::{ANIMATION, Data, MODEL, data};
+use crate::origin::Origin;
+use hpimount_assets::view::{AssetContext, Opened, ViewFile, ViewFormat};
+
+/// Cutscenes.
+pub const FORMAT: ViewFormat = ViewFormat {
+    name: "HIP cutscene",
+    asset_types: &[*b"CSN "],
+    open,
+    ..object::FORMAT
+};
+
+/// Maximum number of moved models that are shown. Cutscenes of the games have some dozen.
+const MAX_MOVED: usize = 256;
+
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
+    let (mut page, typed, error) = object::view::page(FORMAT.name, bytes, context);
+    let facts = Origin::of(context).facts;
+    let all = data(&typed.object, bytes, typed.endian);
+    let moved = moved(&all).into_iter().enumerate();
+    let shown = moved
+        .filter(|(_, moved)| moved.model.is_some() || file_of(moved.id, context).is_some())
+        .take(MAX_MOVED);
+    for (number, moved) in shown {
+        let name = format!("{number:02}_{:08X}.glb", moved.id);
+        page.file(ViewFile::inside("models", name), move |_, context, out| {
+            model::write(&moved, &facts, context, out)
+        });
+    }
+    for data in all {
+        page.file(data.file(), move |_, _, out| out.write_all(&data.bytes));
+    }
+    Ok(page.show(typed, error))
+}
+
+/// Returns the models that the animations of a cutscene move. A span of time has several
+/// animations of one model if it is there several times.
+fn moved(all: &[Data]) -> Vec<Moved> {
+    let mut moved: Vec<Moved> = Vec::new();
+    let mut numbers = HashMap::new();
+    let mut counts = HashMap::new();
+    for data in all.iter().filter(|data| data.kind == ANIMATION) {
+        let Some((span, start)) = data.span else {
+            continue;
+        };
+        let count = counts.entry((span, data.id)).or_insert(0);
+        let number = *numbers.entry((data.id, *count)).or_insert_with(|| {
+            let own = |one: &&Data| one.span.is_none() && one.kind == MODEL && one.id == data.id;
+            moved.push(Moved {
+                id: data.id,
+                model: all.iter().find(own).map(|one| one.bytes.clone()),
+                spans: Vec::new(),
+            });
+            moved.len() - 1
+        });
+        *count += 1;
+        moved[number].spans.push((start, data.bytes.clone()));
+    }
+    moved
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::{Archives, floats, id, words};
+    use fixtures::heavy_iron as hi;
+    use hpimount_assets::view::AssetRef;
+
+    /// Returns data in a span of time.
+    fn in_span(kind: u32, id: u32, bytes: &[u8]) -> Vec<u8> {
+        let mut data = words(&[kind, id, bytes.len() as u32, 0]);
+        data.extend(bytes);
+        data.resize(data.len().next_multiple_of(16), 0);
+        data
+    }
+
+    #[test]
+    fn cutscenes_have_their_data_and_the_models_that_they_move() {
+        let [figure, rock] = ["figure.dff", "rock.dff"].map(id);
+        let model = hi::pyramid();
+        let length = model.len().next_multiple_of(16) as u32;
+        let animations = [
+            (2, figure),
+            (2, rock),
+            (2, figure),
+            (2, id("missing")),
+            (5, 9),
+        ];
+        let data: Vec<u8> = animations
+            .iter()
+            .flat_map(|&(kind, id)| in_span(kind, id, &[0; 20]))
+            .collect();
+        let span =
+            |start: f32| [floats(&[start, start + 1.0]), words(&[5, 0]), data.clone()].concat();
+        let start = 48 + 32 + 16 + 8 + 4;
+        let spans = [start + length, start + length + 16 + data.len() as u32];
+        let head = words(&[0x4E53_5443, id("scene"), 1, 2, 0, 0, 0, start, 0, 0, 0, 0]);
+        // The flags of a model are not part of its kind.
+        let entry = words(&[0x2000_0001, rock, model.len() as u32, start]);
+        let mut bytes = [head, vec![0; 32], entry, words(&spans), words(&[0]), model].concat();
+        bytes.resize(spans[0] as usize, 0);
+        bytes.extend([span(0.0), span(1.0)].concat());
+        let archives = Archives::new(&[
+            ("a.HIP", b"CSN ", "scene", bytes),
+            ("a.HOP", b"MODL", "figure.dff", hi::figure()),
+        ]);
+        let view = archives.model(AssetRef(0)).unwrap();
+        let files: Vec<_> = view
+            .files()
+            .iter()
+            .map(|file| file.path().into_owned())
+            .collect();
+        let of = |folder: &str| -> Vec<_> {
+            let files = files.iter().enumerate();
+            files.filter(|(_, path)| path.starts_with(folder)).collect()
+        };
+        let models = of("models/");
+        let paths: Vec<_> = models.iter().map(|(_, path)| path.as_str()).collect();
+        let expected = [(0, figure), (1, rock), (2, figure)];
+        let expected = expected.map(|(number, id)| format!("models/{number:02}_{id:08X}.glb"));
+        assert_eq!(paths, expected);
+        for (index, path) in models {
+            let mut scene = Vec::new();
+            view.render(index, &archives, &mut scene).unwrap();
+            assert!(scene.starts_with(b"glTF"), "{path}");
+        }
+        assert_eq!(of("data/")[0].1, &format!("data/00_{rock:08X}_model.dff"));
+        assert_eq!(of("chunks/000/").len(), 5);
+        let last = &of("chunks/001/")[4].1;
+        assert_eq!(*last, "chunks/001/04_00000009_sound.bin");
+    }
+}
