@@ -109,7 +109,7 @@ const UNSUPPORTED: ExitReason = ExitReason {
 };
 const NOT_WRITTEN: ExitReason = ExitReason {
     code: 20,
-    meaning: "The mount point cannot be used, or what is written cannot be written, or exists",
+    meaning: "The mount point cannot be used, or a result exists or cannot be written",
 };
 const NO_FUSE: ExitReason = ExitReason {
     code: 21,

@@ -94,7 +94,7 @@ pub struct Extract {
     /// Extract the contents of each archive X in the source too, as X.d
     #[arg(long, conflicts_with = "no_meta")]
     nested: bool,
-    /// Extract what is made of each asset X too, as X.meta
+    /// Extract the directory X.meta of each asset X too
     #[arg(long, conflicts_with_all = ["no_meta", "converted"])]
     meta: bool,
     /// Replace files that exist
