@@ -134,8 +134,8 @@ mod tests {
             assert!(scene.starts_with(b"glTF"), "{path}");
         }
         assert_eq!(of("data/")[0].1, &format!("data/00_{rock:08X}_model.dff"));
-        assert_eq!(of("chunks/000/").len(), 5);
-        let last = &of("chunks/001/")[4].1;
-        assert_eq!(*last, "chunks/001/04_00000009_sound.bin");
+        assert_eq!(of("chunk_000/").len(), 5);
+        let last = &of("chunk_001/")[4].1;
+        assert_eq!(*last, "chunk_001/04_00000009_sound.bin");
     }
 }

@@ -68,10 +68,10 @@ impl Data {
     }
 
     /// Returns the file that has them: in `data` those at the beginning of the cutscene, and
-    /// in `chunks` those of each span of time.
+    /// in `chunk_NNN` the files of each span of time.
     pub(crate) fn file(&self) -> ViewFile {
         let folder = match self.span {
-            Some((span, _)) => format!("chunks/{span:03}"),
+            Some((span, _)) => format!("chunk_{span:03}"),
             None => "data".to_owned(),
         };
         let kind = match self.kind {
