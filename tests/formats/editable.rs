@@ -63,7 +63,8 @@ fn formats_that_take_edited_files_say_which() {
     for format in VIEW_FORMATS.iter() {
         let takes_files = format.import.is_some() || format.import_all.is_some();
         let mut files = format.edits.iter().map(|editable| editable.file);
-        let has_values = files.any(|file| file == "object.json");
+        let has_values =
+            files.any(|file| ["object.json", "info.json", "nodes.json"].contains(&file));
         let says_which = !format.edits.is_empty();
         assert_eq!(takes_files || has_values, says_which, "{}", format.name);
     }

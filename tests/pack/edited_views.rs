@@ -22,7 +22,7 @@ const PARTS: &str = "converted/anims/parts/man.gaf";
 const SCRIPT: &str = "converted/scripts/man.cob/script.bos";
 
 /// An archive with a sprite of two frames and a script, and a folder of changes.
-struct Mod {
+pub(super) struct Mod {
     work: TempDir,
     archive: PathBuf,
 }
@@ -38,7 +38,7 @@ impl Mod {
         ])
     }
 
-    fn of(entries: Vec<Entry>) -> Self {
+    pub(super) fn of(entries: Vec<Entry>) -> Self {
         let work = tempdir().unwrap();
         let path = work.path().join("a.hpi");
         fs::write(&path, V1::new(entries).build().bytes).unwrap();
@@ -48,18 +48,23 @@ impl Mod {
         }
     }
 
-    fn edit(&self, path: &str, bytes: &[u8]) -> &Self {
+    pub(super) fn edit(&self, path: &str, bytes: &[u8]) -> &Self {
         write(&self.work.path().join("edit"), path, bytes);
         self
     }
 
     /// Returns a text file of the changed archive.
-    fn shown(&self, path: &str) -> String {
+    pub(super) fn shown(&self, path: &str) -> String {
         String::from_utf8(self.read(path)).unwrap()
     }
 
+    /// Returns a text file of the archive without changes.
+    pub(super) fn original(&self, path: &str) -> String {
+        String::from_utf8(cat(&self.archive, &[path])).unwrap()
+    }
+
     /// Returns a file of the changed archive.
-    fn read(&self, path: &str) -> Vec<u8> {
+    pub(super) fn read(&self, path: &str) -> Vec<u8> {
         let out = self.work.path().join("out.hpi");
         let folder = self.work.path().join("edit");
         let ran = hpi_apply(&["--force"], &folder, &self.archive, &out);
@@ -67,7 +72,7 @@ impl Mod {
         cat(&out, &[path])
     }
 
-    fn refused(&self) -> String {
+    pub(super) fn refused(&self) -> String {
         let out = self.work.path().join("out.hpi");
         let folder = self.work.path().join("edit");
         let ran = hpi_apply(&[], &folder, &self.archive, &out);

@@ -6,6 +6,7 @@ mod changed_mounts;
 mod confinement;
 mod converted;
 mod cue_changes;
+mod edited_records;
 mod edited_views;
 mod export;
 mod foreign;

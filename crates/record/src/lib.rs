@@ -53,6 +53,7 @@ pub use self::writer::Writer;
 pub use hpimount_record_derive::Record;
 
 use std::any::Any;
+use std::ops::Range;
 
 use hpimount_containers::io::{Cursor, Endian, Result};
 
@@ -312,6 +313,21 @@ pub fn cells(record: &dyn Record, scope: &Scope<'_>) -> Vec<String> {
     cells
 }
 
+/// Returns the field that a column shows, and its value with this text in the column;
+/// `None` if there is no such column.
+pub fn with_cell(
+    record: &dyn Record,
+    column: &str,
+    text: &str,
+    scope: &Scope<'_>,
+) -> Option<(&'static Member, Value)> {
+    in_tables(record, scope.version).find_map(|(index, member)| {
+        let value = record.field(index).value(scope);
+        let value = value.with_leaf(member.name, member.parts, column, text)?;
+        Some((member, value))
+    })
+}
+
 /// Changes the value of one column.
 ///
 /// # Errors
@@ -322,17 +338,42 @@ pub fn set_cell(
     text: &str,
     scope: &Scope<'_>,
 ) -> std::result::Result<(), Problem> {
-    let found = in_tables(record, scope.version).find_map(|(index, member)| {
-        let value = record.field(index).value(scope);
-        Some((
-            member.name,
-            value.with_leaf(member.name, member.parts, column, text)?,
-        ))
-    });
-    let Some((name, value)) = found else {
+    let Some((member, value)) = with_cell(record, column, text, scope) else {
         return Err(Problem::new("is not a column here").within(column));
     };
-    set(record, &Value::Map(vec![(name.into(), value)]), scope)
+    set(
+        record,
+        &Value::Map(vec![(member.name.into(), value)]),
+        scope,
+    )
+}
+
+/// A field of a record, and where it is stored.
+#[derive(Debug, Clone)]
+pub struct Placed {
+    /// Its number, see [`Record::field`].
+    pub number: usize,
+    /// Its name and properties.
+    pub member: &'static Member,
+    /// Its bytes, counted from the start of the record.
+    pub range: Range<usize>,
+}
+
+/// Returns the fields of a record that are shown, with their places.
+pub fn placed(record: &dyn Record, version: u32) -> impl Iterator<Item = Placed> {
+    // The byte order does not matter for lengths.
+    let mut written = Writer::new(Endian::Little, version);
+    let fields = members(record, version).map(move |(number, member)| {
+        let start = written.bytes.len();
+        record.field(number).write(&mut written);
+        let range = start..written.bytes.len();
+        Placed {
+            number,
+            member,
+            range,
+        }
+    });
+    fields.filter(|placed| !record.field(placed.number).is_hidden())
 }
 
 /// Returns a table of the fields of a record, in Markdown: offset, name, type and

@@ -51,6 +51,11 @@ impl Problem {
         }
     }
 
+    /// Returns the part of the value that has the problem; empty for the whole value.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
     /// Returns the reason, as the predicate of a sentence.
     pub fn reason(&self) -> &str {
         &self.reason

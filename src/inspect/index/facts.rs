@@ -68,7 +68,7 @@ impl Found {
                 return;
             }
             self.search(inner, depth + 1);
-            if let (Some(name), Node::Value(value)) = (name, inner) {
+            if let (Some(name), Node::Value(value)) = (name, inner.plain()) {
                 numbers.set(name, value);
             }
         });

@@ -52,8 +52,7 @@ pub(in super::super) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<Stri
         return Ok("no: is made from the asset, and not the other way".to_owned());
     };
     let yes = format!("yes: {}", editable.what);
-    let values = model.view.values(&context);
-    if values.is_some_and(|(file, _)| file == Some(number)) {
+    if model.view.has_values(number, &context) {
         return Ok(yes);
     }
     let size = vfs.rendered_size(shown)?;

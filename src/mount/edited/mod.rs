@@ -470,7 +470,7 @@ impl<'a> Edits<'a> {
         let mut original = None;
         for (number, new) in std::mem::take(&mut edited.files) {
             if self.has_values(asset, edited.format, number)? {
-                with_values.push(new);
+                with_values.push((number, new));
                 continue;
             }
             let file = (number, &new);
@@ -480,8 +480,9 @@ impl<'a> Edits<'a> {
         // Only the encoding of such files accounts for it.
         drop(original);
         if self.edit_values(asset, &mut edited, &with_values, changed)? {
-            with_values.extend(edited.tables);
-            made_from.push((asset, with_values));
+            let mut files: Vec<_> = with_values.into_iter().map(|(_, file)| file).collect();
+            files.extend(edited.tables);
+            made_from.push((asset, files));
         }
         Ok(made_from)
     }

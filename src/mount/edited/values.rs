@@ -13,6 +13,7 @@ use super::{EditedAsset, Edits, memory_of_edit, unexpected};
 use crate::content::Caller;
 use crate::memory::budget::Charge;
 use hpimount_assets::view::edit;
+use hpimount_assets::view::edited_table;
 use hpimount_assets::view::report::{Report, TableEdit};
 use hpimount_assets::view::{AssetContext, AssetRef, ViewFormat};
 use hpimount_containers::changes::{NewFile, Weight};
@@ -25,18 +26,6 @@ const MAX_TABLE: u64 = 256 << 20;
 /// The memory of an edited value until it is written, in bytes, at most on average: two
 /// texts with the place, the path, and the value.
 const MEMORY_OF_VALUE: usize = 512;
-
-/// Returns the memory of a table that is compared, in bytes.
-fn memory_of_table(table: &[u8]) -> usize {
-    const OF_ROW: usize = 256;
-    const OF_CELL: usize = 16;
-    let parts = table.iter().map(|byte| match byte {
-        b'\n' => OF_ROW,
-        b'\t' | b';' | b',' => OF_CELL,
-        _ => 0,
-    });
-    2 * table.len() + parts.sum::<usize>()
-}
 
 /// Returns the memory of an edit of a table until it is written, in bytes.
 fn memory_of(edit: &TableEdit) -> usize {
@@ -83,7 +72,9 @@ impl Edits<'_> {
         let shown = self.vfs.node_bytes(shown, 0..size, Access::Unknown);
         let shown = shown.map_err(unexpected)??;
         let bytes = read_vec(new, 0, new.len(), "edited file")?;
-        memory.grow_to(memory.bytes() + 2 * memory_of_table(&shown) + memory_of_table(&bytes))?;
+        memory.grow_to(
+            memory.bytes() + 2 * edited_table::memory(&shown) + edited_table::memory(&bytes),
+        )?;
         let edits = (editing.edit)(&context, &shown, &bytes);
         if let Some(fault) = context.fault() {
             return Err(fault);
@@ -150,8 +141,13 @@ impl Edits<'_> {
         let node = self.vfs.node(asset).map_err(unexpected)?;
         let context = Context::new(self.vfs, &node);
         let model = self.vfs.model_in(&context, format, Caller::Request)?;
-        let values = model.view.values(&context);
-        Ok(values.is_some_and(|(number, _)| number == Some(file)))
+        Ok(model.view.has_values(file, &context))
+    }
+
+    /// Returns whether a file of an asset's view is a table with such values.
+    fn has_cells(&self, asset: Ino, format: &'static ViewFormat, file: usize) -> io::Result<bool> {
+        let node = self.vfs.node(asset).map_err(unexpected)?;
+        Ok(self.vfs.model(&node, format)?.view.has_cells(file))
     }
 
     /// Returns the values of an edited JSON file, with their memory; `None` if it is
@@ -173,19 +169,62 @@ impl Edits<'_> {
         })
     }
 
-    /// Writes all edited values of an asset, from JSON files and tables. Returns whether
-    /// it has changed.
+    /// Returns the values that an edited table of an asset changes, with their memory;
+    /// `None` if it is refused.
+    fn cells_of(
+        &mut self,
+        (asset, format): (Ino, &'static ViewFormat),
+        (number, new): (usize, &NewFile),
+    ) -> io::Result<Option<(Vec<edit::Edit>, Charge)>> {
+        let node = self.vfs.node(asset).map_err(unexpected)?;
+        let context = Context::new(self.vfs, &node);
+        let model = self.vfs.model_in(&context, format, Caller::Request)?;
+        let bytes = read_vec(new, 0, new.len(), "edited file")?;
+        let budget = self.vfs.reader.budget();
+        let mut memory = budget.charge("an edited table", bytes.len())?;
+        let found = model.view.cell_edits(number, &context, &bytes);
+        if let Some(fault) = context.fault() {
+            return Err(fault);
+        }
+        let mut found = match found {
+            Ok(found) => found,
+            Err(reason) => {
+                self.report.refuse(new.path(), reason);
+                return Ok(None);
+            }
+        };
+        memory.grow_to(found.edits.len() * MEMORY_OF_VALUE)?;
+        for edit in &mut found.edits {
+            edit.place = format!("{}: {}", new.path(), edit.place);
+        }
+        for warning in found.warnings {
+            self.report.note(Weight::Warning, new.path(), warning);
+        }
+        if found.edits.is_empty() {
+            self.report.ignored += 1;
+        }
+        Ok(Some((found.edits, memory)))
+    }
+
+    /// Writes all edited values of an asset, from JSON files and tables. `files` are files
+    /// of its view, each with its number. Returns whether the asset has changed.
     pub(super) fn edit_values(
         &mut self,
         ino: Ino,
         edited: &mut EditedAsset,
-        files: &[NewFile],
+        files: &[(usize, NewFile)],
         changed: &mut HashMap<Ino, Bytes>,
     ) -> io::Result<bool> {
         let (mut edits, mut memory_of_files) = (std::mem::take(&mut edited.values), Vec::new());
-        for new in files {
-            if let Some((edit, memory)) = self.values_of(new)? {
-                edits.push(edit);
+        for (number, new) in files {
+            let found = match self.has_cells(ino, edited.format, *number)? {
+                true => self.cells_of((ino, edited.format), (*number, new))?,
+                false => self
+                    .values_of(new)?
+                    .map(|(edit, memory)| (vec![edit], memory)),
+            };
+            if let Some((found, memory)) = found {
+                edits.extend(found);
                 memory_of_files.push(memory);
             }
         }

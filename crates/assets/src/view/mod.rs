@@ -5,6 +5,7 @@
 //! [`ViewFile`]s of the asset's [`View`]. A new asset format is a folder in its
 //! family and one line in the family's list of formats.
 
+pub mod cells;
 pub mod context;
 pub mod converted;
 pub mod edit;
@@ -20,6 +21,7 @@ mod rows;
 mod summary;
 mod wanted;
 
+use self::cells::CellEdits;
 pub use self::context::{Alone, AssetContext, ChosenPalette, MakeShared, NamedAsset, Shared};
 use self::converted::Conversion;
 use self::edit::EditText;
@@ -148,6 +150,33 @@ pub trait View: Send + Sync {
     fn values<'a>(&'a self, context: &'a dyn AssetContext) -> Option<(Option<usize>, Node<'a>)> {
         let _ = context;
         None
+    }
+
+    /// Returns whether the cells of the file with number `index`, a table, are such values.
+    fn has_cells(&self, index: usize) -> bool {
+        let _ = index;
+        false
+    }
+
+    /// Returns what an edited table changes in the values. `edited` is the file with number
+    /// `index`, and untrusted.
+    ///
+    /// # Errors
+    /// Returns why it does not fit.
+    fn cell_edits(
+        &self,
+        index: usize,
+        context: &dyn AssetContext,
+        edited: &[u8],
+    ) -> Result<CellEdits, String> {
+        let _ = (index, context, edited);
+        Err(import::NOT_THIS_FILE.to_owned())
+    }
+
+    /// Returns whether the file with number `index` is edited value by value.
+    fn has_values(&self, index: usize, context: &dyn AssetContext) -> bool {
+        let values = self.values(context);
+        self.has_cells(index) || values.is_some_and(|(file, _)| file == Some(index))
     }
 
     /// Returns the number of the first file that matches `wanted`.

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use hpimount_containers::io::Endian;
 use hpimount_record::{self as record, Record, Scope, Value};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use super::edit::field::{StoredField, stored_fields};
 use super::edit::place::Place;
 use super::rows::{Columns, VALUE, take, take_value};
 
@@ -35,6 +37,8 @@ pub enum Node<'a> {
 pub enum Rule<'a> {
     /// It is stored.
     Stored(Place),
+    /// It is a field of a record that is stored.
+    Field(StoredField<'a>),
     /// It follows from something else. The text says what to edit instead, after the
     /// path of the value: "is the name of the asset".
     Derived(&'static str),
@@ -210,15 +214,26 @@ impl<'a> Node<'a> {
         self.collect(&mut usize::MAX.clone()).unwrap_or(Value::Null)
     }
 
+    /// Returns the fact itself, without how it is edited.
+    pub fn plain(&self) -> &Self {
+        match self {
+            Self::Ruled(node, _) | Self::Absent(node) => node.plain(),
+            other => other,
+        }
+    }
+
     /// Returns the fact with this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        match self {
+        match self.plain() {
             Self::Value(value) => value.get(name),
-            Self::Map(entries) => match entries.iter().find(|(other, _)| other == name)? {
-                (_, Self::Value(value)) => Some(value),
-                _ => None,
-            },
-            Self::Ruled(node, _) | Self::Absent(node) => node.get(name),
+            Self::Map(entries) => {
+                let (_, node) = entries.iter().find(|(other, _)| other == name)?;
+                match node.plain() {
+                    Self::Value(value) => Some(value),
+                    _ => None,
+                }
+            }
+            Self::Ruled(..) | Self::Absent(_) => None,
             Self::Row(columns, row) => row.get(columns.iter().position(|column| column == name)?),
             Self::List(_) | Self::Each(_) => None,
         }
@@ -227,7 +242,7 @@ impl<'a> Node<'a> {
     /// Returns how a summary names this in a list: by its name, or by itself if it is
     /// a text.
     pub(super) fn label(&self) -> Option<Value> {
-        match self {
+        match self.plain() {
             Self::Value(text @ Value::Text(_)) => Some(text.clone()),
             other => other.get("name").cloned(),
         }
@@ -289,19 +304,46 @@ pub fn entries<'a>(record: &dyn Record) -> Vec<Entry<'a>> {
     entries.map(|(name, value)| (name, value.into())).collect()
 }
 
+/// Why fields of a record that follow from others cannot be edited.
+const LAYOUT: &str = "follows from the layout of the file, or decides it";
+
+/// Returns the fields of a record that begins at an offset of its asset, so that they can
+/// be edited.
+pub fn stored<'a, R: Record + Clone>(
+    record: &'a R,
+    start: usize,
+    endian: Endian,
+) -> Vec<Entry<'a>> {
+    let entries = stored_fields(record, start, endian).map(|field| {
+        let node = match field.value() {
+            value if field.is_derived() => Node::from(value).derived(LAYOUT),
+            Value::List(values) => {
+                let elements = values.into_iter().enumerate().map(|(number, value)| {
+                    let field = field.element(number);
+                    Node::from(value).ruled(Rule::Field(field))
+                });
+                Node::List(elements.collect())
+            }
+            value => Node::from(value).ruled(Rule::Field(field.clone())),
+        };
+        (field.name(), node)
+    });
+    entries.collect()
+}
+
 /// Returns a record as a map.
 pub fn of<'a>(record: &dyn Record) -> Node<'a> {
     record::value(record, &Scope::default()).into()
 }
 
 /// Returns the number of a record, its fields, and computed facts.
-pub fn numbered<'a, const N: usize>(
+pub fn numbered<'a>(
     index: usize,
-    record: &dyn Record,
-    computed: [Entry<'a>; N],
+    fields: Vec<Entry<'a>>,
+    computed: impl IntoIterator<Item = Entry<'a>>,
 ) -> Node<'a> {
     let index = ("index", index.into());
-    map([index].into_iter().chain(entries(record)).chain(computed))
+    map([index].into_iter().chain(fields).chain(computed))
 }
 
 #[cfg(test)]

@@ -12,7 +12,9 @@ use get_size2::GetSize;
 use hpimount_containers::io::{Error, Warnings};
 use hpimount_record::{self as record, Record, Scope, Value};
 
-use super::node::{self, Entry, Node, Nodes};
+use super::cells::{CellEdits, CellValue, Cells};
+use super::import::NOT_THIS_FILE;
+use super::node::{self, Entry, Node, Nodes, Rule};
 pub use super::rows::{Columns, Rows};
 use super::{AssetContext, Summary, View, ViewFile, json};
 use crate::model::wav::{self, Wav};
@@ -37,6 +39,8 @@ pub struct Page<M> {
     lists: Vec<(&'static str, List<M>)>,
     files: Vec<File<M>>,
     table_values: Option<MakeValues<M>>,
+    /// The facts and lists have values that can be edited.
+    has_edits: bool,
     warnings: Warnings,
     check: Option<fn(&M) -> Warnings>,
 }
@@ -79,11 +83,14 @@ struct File<M> {
     place: ViewFile,
     size: Option<u64>,
     content: Content<M>,
+    /// How its cells are edited, if it is a table that can be.
+    cells: Option<Cells<M>>,
 }
 
 enum Content<M> {
     Table(MakeTable<M>),
-    Values(MakeValues<M>),
+    /// With the depth of values that are on one line.
+    Values(MakeValues<M>, usize),
     Other(WriteFile<M>),
 }
 
@@ -103,6 +110,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
             lists: Vec::new(),
             files: Vec::new(),
             table_values: None,
+            has_edits: false,
             warnings,
             check: None,
         }
@@ -178,7 +186,37 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         path: &str,
         values: impl for<'a> Fn(&'a M, &'a dyn AssetContext) -> Node<'a> + Send + Sync + 'static,
     ) -> &mut Self {
-        self.add(ViewFile::at(path), None, Content::Values(Box::new(values)))
+        let content = Content::Values(Box::new(values), 2);
+        self.add(ViewFile::at(path), None, content)
+    }
+
+    /// Adds such a file with a line for each value.
+    pub fn pretty_values(
+        &mut self,
+        path: &str,
+        values: impl for<'a> Fn(&'a M, &'a dyn AssetContext) -> Node<'a> + Send + Sync + 'static,
+    ) -> &mut Self {
+        let content = Content::Values(Box::new(values), usize::MAX);
+        self.add(ViewFile::at(path), None, content)
+    }
+
+    /// Says that `info.json` can be edited, where its values have rules.
+    pub fn edits(&mut self) -> &mut Self {
+        self.has_edits = true;
+        self
+    }
+
+    /// Says that the cells of the table that was added last can be edited as the values
+    /// that `info.json` shows, see [`Cells`].
+    pub fn cells(
+        &mut self,
+        keys: &'static [&'static [&'static str]],
+        value: CellValue<M>,
+    ) -> &mut Self {
+        if let Some(file) = self.files.last_mut() {
+            file.cells = Some(Cells { keys, value });
+        }
+        self
     }
 
     /// Sets the values that tables show, so that these can be edited.
@@ -270,6 +308,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
             place,
             size,
             content,
+            cells: None,
         });
         self
     }
@@ -289,23 +328,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         let facts = self.facts.iter();
         let facts = facts.map(|(name, value)| (*name, value.clone().into()));
         for (name, node) in facts.chain(self.computed.iter().flat_map(|make| make(model))) {
-            let label = name.replace('_', " ");
-            match node {
-                Node::Value(Value::List(values)) => match position(&values) {
-                    Some(position) => summary.line(&label, position),
-                    None => summary.named(&label, values.iter().map(brief)),
-                },
-                Node::Value(value) => match brief(&value) {
-                    Some(value) => summary.line(&label, value),
-                    None => continue,
-                },
-                Node::Each(nodes) => summary.named(&label, nodes().map(|node| node.label())),
-                Node::Map(_)
-                | Node::Row(..)
-                | Node::List(_)
-                | Node::Ruled(..)
-                | Node::Absent(_) => continue,
-            };
+            summary.fact(&name.replace('_', " "), &node);
         }
         for (name, list) in &self.lists {
             let label = name.replace('_', " ");
@@ -313,30 +336,6 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         }
         summary.write(&self.warnings(model), out)
     }
-}
-
-/// Returns the text of a few numbers, such as a position; `None` for other lists.
-fn position(values: &[Value]) -> Option<String> {
-    let is_number = |value: &Value| {
-        matches!(
-            value,
-            Value::Integer(_) | Value::Float(_) | Value::Double(_)
-        )
-    };
-    if !(2..=4).contains(&values.len()) || !values.iter().all(is_number) {
-        return None;
-    }
-    let texts: Vec<_> = values.iter().map(ToString::to_string).collect();
-    Some(texts.join(", "))
-}
-
-/// Returns a value as summaries show it: a map by its name, if it has one.
-fn brief(value: &Value) -> Option<&Value> {
-    let shown = match value {
-        Value::Map(_) => value.get("name")?,
-        value => value,
-    };
-    (*shown != Value::Null).then_some(shown)
 }
 
 struct PageView<M> {
@@ -405,8 +404,8 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
             }
             match self.file(index).map(|file| &file.content) {
                 Some(Content::Table(rows)) => rows(&self.model, context).write(out),
-                Some(Content::Values(values)) => {
-                    json::write_lines(&values(&self.model, context), 2, out)
+                Some(Content::Values(values, depth)) => {
+                    json::write_lines(&values(&self.model, context), *depth, out)
                 }
                 Some(Content::Other(write)) => write(&self.model, context, out),
                 None => Err(io::ErrorKind::NotFound.into()),
@@ -447,6 +446,7 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
         let warnings = Node::Each(Box::new(|| {
             Box::new(self.warnings().into_iter().map(Node::from))
         }));
+        let warnings = warnings.ruled(Rule::Remark);
         let entries = format.into_iter().chain(facts).chain(computed).chain(lists);
         node::map(entries.chain([("warnings", warnings)]))
     }
@@ -458,22 +458,45 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
     fn table<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Rows<'a>> {
         match &self.file(index)?.content {
             Content::Table(rows) => Some(rows(&self.model, context)),
-            Content::Values(_) | Content::Other(_) => None,
+            Content::Values(..) | Content::Other(_) => None,
         }
     }
 
     fn values<'a>(&'a self, context: &'a dyn AssetContext) -> Option<(Option<usize>, Node<'a>)> {
+        if self.page.has_edits {
+            let info = self.position(&|file| *file == ViewFile::from("info.json"));
+            return Some((info.filter(|_| self.failure.is_none()), self.info()));
+        }
         if let Some(values) = &self.page.table_values {
             return Some((None, values(&self.model, context)));
         }
         let mut files = self.page.files.iter().enumerate();
         files.find_map(|(index, file)| match &file.content {
-            Content::Values(values) => {
+            Content::Values(values, _) => {
                 let index = self.own().len() + index;
                 Some((Some(index), values(&self.model, context)))
             }
             Content::Table(_) | Content::Other(_) => None,
         })
+    }
+
+    fn has_cells(&self, index: usize) -> bool {
+        let file = self.file(index).filter(|_| self.failure.is_none());
+        file.is_some_and(|file| file.cells.is_some())
+    }
+
+    fn cell_edits(
+        &self,
+        index: usize,
+        context: &dyn AssetContext,
+        edited: &[u8],
+    ) -> Result<CellEdits, String> {
+        let cells = self.file(index).and_then(|file| file.cells.as_ref());
+        let cells = cells.ok_or(NOT_THIS_FILE)?;
+        let mut shown = Vec::new();
+        let rendered = self.render(index, context, &mut shown);
+        rendered.map_err(|error| error.to_string())?;
+        cells.edits(&self.model, context, [&shown, edited])
     }
 
     fn memory(&self) -> usize {
@@ -488,7 +511,7 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
         let files_memory = files.iter().map(|file| {
             let closure = match &file.content {
                 Content::Table(rows) => size_of_val(&**rows),
-                Content::Values(values) => size_of_val(&**values),
+                Content::Values(values, _) => size_of_val(&**values),
                 Content::Other(write) => size_of_val(&**write),
             };
             file.place.heap_size() + closure

@@ -4,6 +4,9 @@ use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 
 use hpimount_containers::io::Warnings;
+use hpimount_record::Value;
+
+use super::node::Node;
 
 /// Maximum number of warnings that are shown; `info.json` has them all.
 const WARNINGS_SHOWN: usize = 10;
@@ -45,6 +48,29 @@ impl Summary {
         let count = items.len();
         self.push_items(label, count, items.take(ITEMS_SHOWN));
         self
+    }
+
+    /// Adds a fact, unless it is a map; of a list, the number of its items and the names
+    /// of the first ones.
+    pub(super) fn fact(&mut self, label: &str, node: &Node<'_>) {
+        let value = match node.plain() {
+            Node::Value(_) | Node::List(_) => node.to_value(),
+            Node::Each(nodes) => {
+                self.named(label, nodes().map(|node| node.label()));
+                return;
+            }
+            Node::Map(_) | Node::Row(..) | Node::Ruled(..) | Node::Absent(_) => return,
+        };
+        match value {
+            Value::List(values) => match position(&values) {
+                Some(position) => self.line(label, position),
+                None => self.named(label, values.iter().map(brief)),
+            },
+            value => match brief(&value) {
+                Some(value) => self.line(label, value),
+                None => return,
+            },
+        };
     }
 
     /// Adds the number of items, and the names of the first ones if they have names.
@@ -124,6 +150,30 @@ impl Summary {
             }
         }
     }
+}
+
+/// Returns the text of a few numbers, such as a position; `None` for other lists.
+fn position(values: &[Value]) -> Option<String> {
+    let is_number = |value: &Value| {
+        matches!(
+            value,
+            Value::Integer(_) | Value::Float(_) | Value::Double(_)
+        )
+    };
+    if !(2..=4).contains(&values.len()) || !values.iter().all(is_number) {
+        return None;
+    }
+    let texts: Vec<_> = values.iter().map(ToString::to_string).collect();
+    Some(texts.join(", "))
+}
+
+/// Returns a value as summaries show it: a map by its name, if it has one.
+fn brief(value: &Value) -> Option<&Value> {
+    let shown = match value {
+        Value::Map(_) => value.get("name")?,
+        value => value,
+    };
+    (*shown != Value::Null).then_some(shown)
 }
 
 #[cfg(test)]

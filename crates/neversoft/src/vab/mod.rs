@@ -9,17 +9,25 @@ pub use self::parse::*;
 
 use bytes::Bytes;
 
+use hpimount_assets::view::cells;
 use hpimount_assets::view::converted::{Conversion, Converted};
-use hpimount_assets::view::node::{self, Node};
+use hpimount_assets::view::import::Editable;
+use hpimount_assets::view::node::{self, Entry, Node, Nodes};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
+use hpimount_containers::io::Endian;
 use hpimount_containers::text::has_extension;
+use hpimount_record::Value;
 
 /// Banks of sounds of the PlayStation.
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: EXTENSIONS,
     converted: Conversion::Always(Converted::parts(&[])),
     matches: Some(|bytes| bytes.starts_with(MAGIC) && parse(bytes, None).is_ok()),
+    edits: &[
+        Editable::new("info.json", "values of the bank, programs and tones"),
+        Editable::new("programs.tsv", "values of tones"),
+    ],
     ..ViewFormat::new("VAB", open)
 };
 
@@ -28,15 +36,14 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let mut vab = parse(bytes, beside.as_ref())?;
     let warnings = std::mem::take(&mut vab.warnings);
     let mut page = Page::new(FORMAT.name, "VAB bank of sounds", warnings);
-    page.record(&vab.header)
-        .fact("header_size", vab.header_size)
-        .fact("body_inside", vab.has_body)
-        .fact("body_end", vab.body_end)
+    page.edits()
+        .computed(facts)
         .list("programs", |vab: &Vab| {
             Box::new(vab.programs.iter().map(program))
         })
         .rows("sounds", sounds)
-        .table("programs.tsv", programs);
+        .table("programs.tsv", programs)
+        .cells(&[&["slot", "tone"]], tone_cell);
     for (part, sound) in vab.sounds.iter().enumerate() {
         if let Some(problem) = &sound.problem {
             page.warn(format!("sound {} {problem}", sound.index));
@@ -59,11 +66,35 @@ fn body(context: &dyn AssetContext) -> Option<Bytes> {
     context.read_sibling(&format!("{}.vb", name.get(..stem)?))
 }
 
+fn facts(vab: &Vab) -> Vec<Entry<'_>> {
+    let mut facts = node::stored(&vab.header, 0, Endian::Little);
+    facts.extend([
+        ("header_size", vab.header_size.into()),
+        ("body_inside", vab.has_body.into()),
+        ("body_end", vab.body_end.into()),
+    ]);
+    facts
+}
+
 fn program(program: &Program) -> Node<'_> {
     let slot = ("slot", program.slot.into());
-    let tones = ("tones", Node::each(&program.tones, |tone| node::of(tone)));
-    let header = node::entries(&program.header);
+    let header = node::stored(&program.header, program.offset(), Endian::Little);
+    let tones = move || -> Nodes<'_> {
+        let tones = program.tones.iter().enumerate();
+        Box::new(tones.map(|(number, tone)| {
+            let offset = program.tone_offset(number);
+            node::map(node::stored(tone, offset, Endian::Little))
+        }))
+    };
+    let tones = ("tones", Node::Each(Box::new(tones)));
     node::map([slot].into_iter().chain(header).chain([tones]))
+}
+
+/// Returns the value that a text in a row of `programs.tsv` stands for.
+fn tone_cell(vab: &Vab, row: usize, column: &str, text: &str) -> Option<(String, Value)> {
+    let (program, tone) = vab.tones().nth(row)?;
+    let path = format!("programs[{program}].tones[{tone}]");
+    cells::of_record(&vab.programs[program].tones[tone], path, column, text)
 }
 
 fn sounds(vab: &Vab) -> Rows<'_> {
@@ -97,9 +128,9 @@ fn sounds(vab: &Vab) -> Rows<'_> {
 }
 
 fn programs(vab: &Vab) -> Rows<'_> {
-    let tones = vab.programs.iter().flat_map(|program| {
-        let tones = program.tones.iter().enumerate();
-        tones.map(|(index, tone)| ([program.slot.into(), index.into()], tone))
+    let tones = vab.tones().map(|(program, tone)| {
+        let program = &vab.programs[program];
+        ([program.slot.into(), tone.into()], &program.tones[tone])
     });
     Rows::keyed(["slot", "tone"], tones)
 }
@@ -108,6 +139,7 @@ fn programs(vab: &Vab) -> Rows<'_> {
 mod tests {
     use super::*;
     use crate::vab::parse::tests::bank;
+    use fixtures::edited_value;
 
     fn rendered(bytes: &[u8], name: &str) -> String {
         hpimount_assets::view::rendered_text(&FORMAT, bytes, name).unwrap()
@@ -126,5 +158,38 @@ mod tests {
              vibrato_1\tportamento_0\tportamento_1\tbend_0\tbend_1\tadsr_1\tadsr_2\tprogram\tsound\n\
              60\t0\t0\t0\t0\t0\t72\t64\t0\t127\t0\t0\t0\t0\t0\t0\t0\t0\t0\t1\n"
         );
+    }
+
+    fn edited(path: &str, value: &str) -> Result<Option<Vec<u8>>, String> {
+        edited_value(&FORMAT, &bank(1), path, value)
+    }
+
+    #[test]
+    fn edited_values_are_stored_in_their_own_bytes() {
+        let mut expected = bank(1);
+        (expected[0x20 + 2048 + 18], expected[0x20 + 2048 + 19]) = (0x34, 0x12);
+        let adsr = edited("programs[0].tones[0].adsr", "[0, \"0x1234\"]");
+        assert_eq!(adsr, Ok(Some(expected)));
+        let mut expected = bank(1);
+        expected[0x20 + 16 * 60 + 4] = 64;
+        assert_eq!(edited("programs[0].pan", "64.0"), Ok(Some(expected)));
+        assert_eq!(edited("attributes", "[0, 0]"), Ok(None));
+    }
+
+    #[test]
+    fn values_that_decide_the_layout_or_do_not_fit_are_refused() {
+        let layout = Err("follows from the layout of the file, or decides it".to_owned());
+        for path in ["version", "programs_count", "programs[0].tones_count"] {
+            assert_eq!(edited(path, "9"), layout, "{path}");
+        }
+        for (path, value, reason) in [
+            ("body_end", "1", "cannot be edited"),
+            ("volume", "256", "\"256\" is not from 0 to 255"),
+            ("programs[0].tones[0].bend", "[1]", "has 1 numbers, needs 2"),
+            ("programs[0].tones", "[]", "has 0 numbers, needs 1"),
+            ("programs[1].pan", "1", "is no field here"),
+        ] {
+            assert_eq!(edited(path, value), Err(reason.to_owned()), "{path}");
+        }
     }
 }

@@ -45,8 +45,10 @@ const ASSUMED_RATE: u32 = 11_025;
 #[derive(Debug, Clone, Default, GetSize, Record)]
 pub struct VabHeader {
     /// `pBAV`.
+    #[record(derived)]
     magic: Code,
     /// Version of the format.
+    #[record(derived)]
     pub version: u32,
     /// Number of the bank.
     pub id: u32,
@@ -112,6 +114,20 @@ pub struct Program {
     pub header: ProgramHeader,
     /// Its tones.
     pub tones: Vec<Tone>,
+    /// Where the tones are in the file.
+    pub tones_offset: usize,
+}
+
+impl Program {
+    /// Returns where its properties are in the file.
+    pub fn offset(&self) -> usize {
+        VabHeader::SIZE + self.slot * ProgramHeader::SIZE
+    }
+
+    /// Returns where the tone with this number is in the file.
+    pub fn tone_offset(&self, tone: usize) -> usize {
+        self.tones_offset + tone * Tone::SIZE
+    }
 }
 
 /// An entry of the table of programs.
@@ -263,12 +279,14 @@ impl Vab {
                 self.warnings.push(warning);
             }
             let mut own = tables.section(TONES * Tone::SIZE, "tones")?;
+            let tones_offset = own.offset() as usize;
             let count = usize::from(tones).min(TONES);
             let tones = (0..count).map(|_| record::read(&mut own, 0));
             self.programs.push(Program {
                 slot,
                 header,
                 tones: tones.collect::<Result<_>>()?,
+                tones_offset,
             });
         }
         self.check_programs();
@@ -323,6 +341,13 @@ impl Vab {
             offset += size;
         }
         self.body_end = offset;
+    }
+
+    /// Returns the numbers of each tone: that of its program in the list, and its own.
+    pub fn tones(&self) -> impl Iterator<Item = (usize, usize)> {
+        let programs = self.programs.iter().enumerate();
+        programs
+            .flat_map(|(number, program)| (0..program.tones.len()).map(move |tone| (number, tone)))
     }
 
     /// Returns the rate of each sound. The first tone with the sound decides.

@@ -209,6 +209,11 @@ impl<'c> Differences<'c> {
                 }
                 Err(reason) => self.problem(path, reason),
             },
+            Rule::Field(field) => match field.encode(edited) {
+                Ok(Some((offset, encoded))) => self.bytes(path, edited, offset, encoded),
+                Ok(None) => {}
+                Err(reason) => self.problem(path, reason),
+            },
             Rule::Derived(_) | Rule::Count(_) if self.is_new => {}
             Rule::Remark => {}
             Rule::Derived(reason) => self.problem(path, reason),

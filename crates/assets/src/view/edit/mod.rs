@@ -6,12 +6,14 @@
 //! together ([`edited`]); what is not named in them stays.
 
 mod difference;
+pub(super) mod field;
 mod pairs;
 mod patch;
 pub(super) mod place;
 mod selector;
 
 pub use self::difference::{number_named, value_of_json};
+pub use self::field::StoredField;
 pub use self::pairs::is_same;
 pub use self::place::{Form, Place, Reference, id_of};
 pub use super::node::{Blank, Counted, Elements, Rule, Selector};

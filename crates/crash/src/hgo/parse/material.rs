@@ -86,15 +86,19 @@ pub struct TextureAnimation {
     /// Number of the environment material.
     pub environment: i32,
     /// Offset of its name, counted from 0.
+    #[record(derived)]
     pub name: NameOffset,
     /// Offset of the name of the script that drives it, counted from 0.
+    #[record(derived)]
     pub script: NameOffset,
 }
 
 /// Reads an `MS00` block. A second one replaces the first.
 pub(super) fn read_materials(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<()> {
     hgo.materials.clear();
-    for _ in 0..count(cursor, Material::SIZE, "material count")? {
+    let materials = count(cursor, Material::SIZE, "material count")?;
+    hgo.places.materials = cursor.offset() as usize;
+    for _ in 0..materials {
         hgo.materials.push(record::read(cursor, 0)?);
     }
     Ok(())
@@ -114,6 +118,7 @@ pub(super) fn read_texture_animations(cursor: &mut Cursor<'_>, hgo: &mut Hgo) ->
         TextureAnimation::SIZE,
         "texture animation count",
     )?;
+    hgo.places.texture_animations = cursor.offset() as usize;
     for _ in 0..animations {
         let animation = read_texture_animation(cursor, hgo)?;
         hgo.texture_animations.push(animation);

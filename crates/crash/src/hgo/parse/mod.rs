@@ -74,8 +74,25 @@ pub struct Hgo {
     pub shadows: Vec<Shadow>,
     /// Bounds of the whole object.
     pub bounds: Option<Bounds>,
+    /// Where the records are in the file.
+    pub places: Places,
     /// Warnings.
     pub warnings: Warnings,
+}
+
+/// Where the records of a model begin in its file. Those of a list follow each other.
+#[derive(Debug, Default, Clone, Copy, GetSize)]
+pub struct Places {
+    /// The materials.
+    pub materials: usize,
+    /// The texture animations.
+    pub texture_animations: usize,
+    /// The joints.
+    pub joints: usize,
+    /// The points of interest.
+    pub points: usize,
+    /// The bounds.
+    pub bounds: usize,
 }
 
 impl Hgo {
@@ -97,6 +114,7 @@ impl Hgo {
             points: Vec::new(),
             shadows: Vec::new(),
             bounds: None,
+            places: Places::default(),
             warnings: Warnings::default(),
         }
     }

@@ -34,6 +34,7 @@ pub struct Joint {
     /// of a cycle.
     pub parent: Index<u8>,
     /// Offset of its name plus 1, or 0.
+    #[record(derived)]
     pub name: NameOffset,
 }
 
@@ -101,6 +102,7 @@ pub struct Point {
     #[record(json)]
     pub matrix: Matrix,
     /// Offset of its name plus 1, or 0.
+    #[record(derived)]
     pub name: NameOffset,
 }
 
@@ -165,6 +167,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<()> {
             fill(&mut hgo.shadows, |shadow| read_shadow(cursor, shadow))?;
         }
     }
+    hgo.places.bounds = cursor.offset() as usize;
     hgo.bounds = Some(record::read(cursor, 0)?);
     if cursor.remaining() > 3 {
         hgo.warnings.push(format!(
@@ -180,6 +183,7 @@ fn read_joints(cursor: &mut Cursor<'_>, joints: u8, hgo: &mut Hgo) -> Result<()>
     let count_offset = cursor.offset() - 1;
     let field = "joint count";
     let joints = count::fitting(cursor, count_offset, joints.into(), Joint::SIZE, field)?;
+    hgo.places.joints = cursor.offset() as usize;
     for _ in 0..joints {
         let mut joint: Joint = record::read(cursor, 0)?;
         look_up(&mut joint.name, cursor, hgo);
@@ -241,7 +245,9 @@ fn read_slot(
 }
 
 fn read_points(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<()> {
-    for _ in 0..cursor.u8("point count")? {
+    let points = cursor.u8("point count")?;
+    hgo.places.points = cursor.offset() as usize;
+    for _ in 0..points {
         let mut point: Point = record::read(cursor, 0)?;
         look_up(&mut point.name, cursor, hgo);
         hgo.points.push(point);

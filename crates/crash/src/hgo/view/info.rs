@@ -1,7 +1,7 @@
 //! The facts of a model: everything except the contents of pictures and models. Of
 //! vertices, triangles, weights and pixels, there are only the counts.
 
-use hpimount_record::{self as record, Scope, Value};
+use hpimount_record::{FixedSize, Record, Value};
 
 use super::tables::{blend_shapes, tag, translation};
 use super::{FORMAT, PlannedHgo};
@@ -9,7 +9,7 @@ use crate::hgo::{
     Block, BlockKind, Geometry, Hgo, Layer, Matrix, Mesh, Part, Primitive, Shadow, Skin, Slot,
     Sprites, Texture, Vertex,
 };
-use hpimount_assets::view::node::{Node, Nodes, known, map, numbered};
+use hpimount_assets::view::node::{Entry, Node, Nodes, known, map, numbered, stored};
 use hpimount_assets::view::page::Page;
 use hpimount_containers::io::{Endian, Warnings};
 
@@ -23,7 +23,6 @@ pub(super) fn page(hgo: &Hgo, warnings: Warnings) -> Page<PlannedHgo> {
     let mut page = Page::new(FORMAT.name, heading, warnings);
     let meshes = || geometry(hgo).flat_map(Geometry::meshes);
     let sprites = geometry(hgo).flat_map(Geometry::sprites);
-    let bounds = hgo.bounds.as_ref();
     page.fact("endian", endian)
         .fact("file_size", hgo.file_size())
         .fact("declared_size", hgo.blocks.first().map(|root| root.size))
@@ -44,22 +43,17 @@ pub(super) fn page(hgo: &Hgo, warnings: Warnings) -> Page<PlannedHgo> {
             "blend_shapes",
             meshes().map(blend_shapes).max().unwrap_or(0),
         )
-        .fact(
-            "bounds",
-            bounds.map(|bounds| record::value(bounds, &Scope::default())),
-        )
+        .edits()
+        .computed(|model: &PlannedHgo| vec![("bounds", bounds(&model.hgo))])
         .list("chunks", chunks)
         .list("textures", |model| list(&model.hgo.textures, texture))
         .list("materials", |model| {
-            list(&model.hgo.materials, |index, material| {
-                numbered(index, material, [])
-            })
+            let hgo = &model.hgo;
+            records(hgo, &hgo.materials, hgo.places.materials, |_| None)
         })
         .list("texture_animations", |model| {
-            let animations = &model.hgo.texture_animations;
-            list(animations, |index, animation| {
-                numbered(index, animation, [])
-            })
+            let (hgo, start) = (&model.hgo, model.hgo.places.texture_animations);
+            records(hgo, &hgo.texture_animations, start, |_| None)
         })
         .list("joint_index", |model| {
             list(&model.hgo.joint_index, |_, &joint| joint.into())
@@ -68,14 +62,16 @@ pub(super) fn page(hgo: &Hgo, warnings: Warnings) -> Page<PlannedHgo> {
             list(&model.hgo.point_index, |_, &point| point.into())
         })
         .list("joints", |model| {
-            list(&model.hgo.joints, |index, joint| {
-                numbered(index, joint, [("translation", position(&joint.local))])
+            let hgo = &model.hgo;
+            records(hgo, &hgo.joints, hgo.places.joints, |joint| {
+                Some(("translation", position(&joint.local)))
             })
         })
         .list("layers", |model| list(&model.hgo.layers, layer))
         .list("points_of_interest", |model| {
-            list(&model.hgo.points, |index, point| {
-                numbered(index, point, [("position", position(&point.matrix))])
+            let hgo = &model.hgo;
+            records(hgo, &hgo.points, hgo.places.points, |point| {
+                Some(("position", position(&point.matrix)))
             })
         })
         .list("shadow", |model| {
@@ -93,6 +89,29 @@ fn geometry(hgo: &Hgo) -> impl Iterator<Item = &Geometry> {
 fn list<'a, T>(items: &'a [T], facts: fn(usize, &'a T) -> Node<'a>) -> Nodes<'a> {
     let items = items.iter().enumerate();
     Box::new(items.map(move |(index, item)| facts(index, item)))
+}
+
+/// Returns the facts of records that follow each other from an offset of the file.
+fn records<'a, R: Record + Clone + FixedSize>(
+    hgo: &Hgo,
+    records: &'a [R],
+    start: usize,
+    computed: fn(&R) -> Option<Entry<'a>>,
+) -> Nodes<'a> {
+    let endian = hgo.endian;
+    let records = records.iter().enumerate();
+    Box::new(records.map(move |(index, record)| {
+        let fields = stored(record, start + index * R::SIZE, endian);
+        numbered(index, fields, computed(record))
+    }))
+}
+
+/// Returns the bounds of the object.
+fn bounds(hgo: &Hgo) -> Node<'_> {
+    match &hgo.bounds {
+        Some(bounds) => map(stored(bounds, hgo.places.bounds, hgo.endian)),
+        None => Value::Null.into(),
+    }
 }
 
 /// Returns the position in a matrix.

@@ -13,6 +13,7 @@ use crate::hgo::{self, Hgo};
 use hpimount_assets::model::scene::Material;
 use hpimount_assets::model::{Picture, Scene};
 use hpimount_assets::parse::so_far;
+use hpimount_assets::view::cells;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::exported::{self, Exported};
 use hpimount_assets::view::import::Editable;
@@ -38,7 +39,16 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["preview.png"],
         rank: 3,
     }),
-    edits: &[Editable::TEXTURES],
+    edits: &[
+        Editable::TEXTURES,
+        Editable::new(
+            "info.json",
+            "values of materials, texture animations, joints and points; bounds",
+        ),
+        Editable::new("materials.tsv", "values of materials"),
+        Editable::new("joints.tsv", "flags, locator_offset and parent"),
+        Editable::new("points.tsv", "joint, x, y and z"),
+    ],
     import: Some(import),
     ..ViewFormat::new("HGO", open)
 };
@@ -53,19 +63,33 @@ fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Opened {
     let model = PlannedHgo { hgo, plan };
     let mut page = info::page(&model.hgo, warnings);
     page.table("joints.tsv", |model| tables::joints(&model.hgo))
+        .cells(INDEX, |model, row, column, text| {
+            let path = format!("joints[{row}]");
+            cells::of_record(model.hgo.joints.get(row)?, path, column, text)
+        })
         .table("layers.tsv", |model| tables::layers(&model.hgo))
         .table("materials.tsv", |model| Rows::of(&model.hgo.materials))
+        .cells(INDEX, |model, row, column, text| {
+            let path = format!("materials[{row}]");
+            cells::of_record(model.hgo.materials.get(row)?, path, column, text)
+        })
         .table("textures.tsv", |model| tables::textures(&model.hgo));
     if model.hgo.names.iter().next().is_some() {
         page.file("names.txt", |model, _, out| tables::names(&model.hgo, out));
     }
     page.table("points.tsv", |model| tables::points(&model.hgo))
+        .cells(INDEX, |model, row, column, text| {
+            tables::point_cell(model.hgo.points.get(row)?, row, column, text)
+        })
         .table("blocks.tsv", |model| tables::blocks(&model.hgo));
     if error.is_none() {
         exported::add_files(&model, &mut page);
     }
     Ok(page.show(model, error))
 }
+
+/// The key of tables with a row for each record.
+const INDEX: &[&[&str]] = &[&["index"]];
 
 /// A model, and its export plan.
 #[derive(GetSize)]
@@ -117,6 +141,7 @@ impl Exported for PlannedHgo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fixtures::edited_value;
     use fixtures::hgo::Build;
     use hpimount_assets::view::Alone;
     use hpimount_containers::io::Endian;
@@ -182,6 +207,27 @@ mod tests {
             "{blocks}"
         );
         assert_eq!(blocks.lines().count(), 8);
+    }
+
+    #[test]
+    fn offsets_of_names_and_lists_of_another_length_are_refused() {
+        let bytes = mouse();
+        let reason = |path, value| edited_value(&FORMAT, &bytes, path, value).unwrap_err();
+        let layout = "follows from the layout of the file, or decides it";
+        assert_eq!(reason("joints[1].name", "\"hat\""), layout);
+        assert_eq!(reason("joints[1].local", "[1]"), "has 1 numbers, needs 16");
+        assert_eq!(
+            reason("joints[1].translation", "[0, 0, 0]"),
+            "joints[1].translation[1]: cannot be edited"
+        );
+        assert_eq!(
+            reason("materials[0].attributes", r#"{"cull": 9}"#),
+            "cull: \"9\" is not at most 3"
+        );
+        assert_eq!(
+            reason("materials[0].diffuse", r#"[0, "red", 0]"#),
+            "materials[0].diffuse[1]: \"red\" is not a number that fits into 32 bits"
+        );
     }
 
     #[test]

@@ -4,13 +4,17 @@ use std::io::{self, Write};
 
 use hpimount_record::Value;
 
-use crate::hgo::{BlockKind, Geometry, Hgo, Layer, Matrix, Mesh, Part};
+use crate::hgo::{BlockKind, Geometry, Hgo, Layer, Matrix, Mesh, Part, Point};
+use hpimount_assets::view::cells;
 use hpimount_assets::view::page::Rows;
 use hpimount_containers::text::push_escaped;
 
+/// The first of the three elements of a matrix with its translation.
+const TRANSLATION: usize = 12;
+
 /// Returns the translation of a matrix.
 pub(super) fn translation(matrix: &Matrix) -> [f32; 3] {
-    [matrix[12], matrix[13], matrix[14]]
+    std::array::from_fn(|axis| matrix[TRANSLATION + axis])
 }
 
 /// Returns the name of the joint with this number.
@@ -143,6 +147,27 @@ pub(super) fn points(hgo: &Hgo) -> Rows<'_> {
         let [x, y, z] = translation(&point.matrix).map(Value::Float);
         [joint_name(hgo, Some(point.joint.into())), x, y, z]
     })
+}
+
+/// Returns the value that a text in a row of `points.tsv` stands for.
+pub(super) fn point_cell(
+    point: &Point,
+    row: usize,
+    column: &str,
+    text: &str,
+) -> Option<(String, Value)> {
+    let path = format!("points_of_interest[{row}]");
+    let axis = ["x", "y", "z"].iter().position(|axis| *axis == column);
+    match axis {
+        Some(axis) => {
+            let element = TRANSLATION + axis;
+            Some((
+                format!("{path}.matrix[{element}]"),
+                Value::text(text.to_owned()),
+            ))
+        }
+        None => cells::of_record(point, path, column, text),
+    }
 }
 
 /// Returns the rows of `blocks.tsv`.

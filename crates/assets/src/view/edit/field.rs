@@ -1,0 +1,116 @@
+//! Fields of records that can be edited where the records are stored.
+
+use std::rc::Rc;
+
+use hpimount_containers::io::Endian;
+use hpimount_record::{self as record, Placed, Record, Scope, Value, Writer};
+
+use super::place::Encoded;
+
+/// A field of a record, or an element of a field that is a list.
+#[derive(Clone)]
+pub struct StoredField<'a> {
+    /// Where the record begins in the asset.
+    start: usize,
+    endian: Endian,
+    field: Placed,
+    /// The number of the element.
+    element: Option<usize>,
+    record: CopyOf<'a>,
+}
+
+/// Returns a copy of a record.
+type CopyOf<'a> = Rc<dyn Fn() -> Box<dyn Record> + 'a>;
+
+/// Returns the fields of a record that begins at an offset of its asset.
+pub(crate) fn stored_fields<'a, R: Record + Clone>(
+    record: &'a R,
+    start: usize,
+    endian: Endian,
+) -> impl Iterator<Item = StoredField<'a>> {
+    let copy: CopyOf<'a> = Rc::new(|| Box::new(record.clone()));
+    let fields = record::placed(record, Scope::default().version);
+    fields.map(move |field| StoredField {
+        start,
+        endian,
+        field,
+        element: None,
+        record: Rc::clone(&copy),
+    })
+}
+
+impl StoredField<'_> {
+    /// Returns its name.
+    pub fn name(&self) -> &'static str {
+        self.field.member.name
+    }
+
+    /// Returns whether it follows from other values, so that it cannot be edited.
+    pub fn is_derived(&self) -> bool {
+        self.field.member.is_derived
+    }
+
+    /// Returns its value as it is shown.
+    pub fn value(&self) -> Value {
+        let record = (self.record)();
+        record.field(self.field.number).value(&Scope::default())
+    }
+
+    /// Returns the element with this number of a list.
+    #[must_use]
+    pub fn element(&self, number: usize) -> Self {
+        let element = Some(number);
+        let field = self.clone();
+        Self { element, ..field }
+    }
+
+    /// Returns the place and the bytes of an edited value; `None` if they stay.
+    ///
+    /// # Errors
+    /// Returns why it does not fit, after its path.
+    pub(super) fn encode(&self, edited: &Value) -> Result<Option<(usize, Encoded)>, String> {
+        let mut record = (self.record)();
+        let scope = Scope::default();
+        let old = self.bytes(&*record);
+        let field = record.field_mut(self.field.number);
+        let (value, parts) = match (self.element, field.value(&scope)) {
+            (Some(element), Value::List(mut values)) => {
+                let parts = values.len();
+                if let Some(value) = values.get_mut(element) {
+                    *value = edited.clone();
+                }
+                (Value::List(values), parts)
+            }
+            _ => (edited.clone(), 1),
+        };
+        field.set(&value, &scope).map_err(|problem| {
+            let path = problem.path();
+            match path.is_empty() || path.starts_with('[') {
+                true => problem.reason().to_owned(),
+                false => problem.to_string(),
+            }
+        })?;
+        let new = self.bytes(&*record);
+        if new == old {
+            return Ok(None);
+        }
+        // The elements of a list have the same size.
+        let size = new.len() / parts;
+        let first = self.element.unwrap_or_default() * size;
+        let bytes = new[first..first + size].to_vec();
+        let mask = match value {
+            // Its parts may be edited one by one.
+            Value::Map(_) => old.iter().zip(&new).map(|(old, new)| old ^ new).collect(),
+            _ => vec![0xFF; size],
+        };
+        let offset = self.start + self.field.range.start + first;
+        Ok(Some((offset, Encoded { bytes, mask })))
+    }
+
+    /// Returns the bytes of the field in a copy of the record.
+    fn bytes(&self, record: &dyn Record) -> Vec<u8> {
+        let mut writer = Writer::new(self.endian, Scope::default().version);
+        record.field(self.field.number).write(&mut writer);
+        writer.bytes
+    }
+}

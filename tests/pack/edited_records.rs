@@ -1,0 +1,64 @@
+//! Values of records in `info.json` and in tables of an asset (`hpipack --apply`).
+
+use crate::edited_views::Mod;
+use fixtures::hpi::{File, file};
+use fixtures::playstation;
+use hpimount_containers::hpi::chunk::Method;
+
+const INFO: &str = "converted/bank.vab/info.json";
+const TONES: &str = "converted/bank.vab/programs.tsv";
+
+/// Returns an archive with a bank of sounds.
+fn bank() -> Mod {
+    let mut files = playstation::files().into_iter();
+    let (name, bytes) = files.find(|(name, _)| *name == "bank.vab").unwrap();
+    Mod::of(vec![file(name.as_bytes(), File::new(bytes, Method::Zlib))])
+}
+
+/// Returns the rows of a table.
+fn rows(table: &str) -> Vec<Vec<&str>> {
+    table.lines().map(|row| row.split('\t').collect()).collect()
+}
+
+#[test]
+fn values_from_json_and_cells_from_tables_become_an_asset_together() {
+    let edited = bank();
+    let before = edited.original(TONES);
+    edited
+        .edit(INFO, br#"{"volume": 100, "programs_count": 2}"#)
+        .edit(TONES, b"slot;tone;pan;bend_1\r\n0;1;33;7\r\n");
+    let table = edited.shown(TONES);
+    let mut expected = rows(&before);
+    let column = |name| {
+        expected[0]
+            .iter()
+            .position(|column| *column == name)
+            .unwrap()
+    };
+    let (pan, bend) = (column("pan"), column("bend_1"));
+    (expected[2][pan], expected[2][bend]) = ("33", "7");
+    assert_eq!(rows(&table), expected);
+    assert!(edited.shown(INFO).contains("\"volume\": 100,\n"));
+}
+
+#[test]
+fn values_that_do_not_fit_or_disagree_are_refused_with_their_places() {
+    let edited = bank();
+    edited
+        .edit(INFO, br#"{"version": 5, "attributes": [1, 256]}"#)
+        .edit(TONES, b"slot\ttone\tpan\tvolume\n0\t1\t33\t300\n");
+    let refused = edited.refused();
+    for line in [
+        "converted/bank.vab/info.json: version: follows from the layout of the file, or decides it\n",
+        "converted/bank.vab/info.json: attributes[1]: \"256\" is not from 0 to 255\n",
+        "converted/bank.vab/programs.tsv: line 2, column volume (0 1): \"300\" is not from 0 to 255\n",
+    ] {
+        assert!(refused.contains(line), "{refused}");
+    }
+    let edited = bank();
+    edited
+        .edit(INFO, br#"{"programs": [{"tones": [{}, {"pan": 5}]}, {}]}"#)
+        .edit(TONES, b"slot\ttone\tpan\n0\t1\t33\n");
+    let refused = edited.refused();
+    assert!(refused.contains("disagrees with"), "{refused}");
+}
