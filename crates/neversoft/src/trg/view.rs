@@ -9,12 +9,15 @@ use hpimount_record::Value;
 
 use super::level::{self, Heading};
 use crate::trg::{self, Argument, Command, Flags, Trg, kind_name};
-use crate::view::hash_text;
+use crate::view::{UNIT, hash_text, steps};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::node::{Node, Nodes, known, map};
+use hpimount_assets::view::edit::{Form, Place};
+use hpimount_assets::view::import::Editable;
+use hpimount_assets::view::node::{Node, Nodes, Rule, known, map};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat, hex, json};
+use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat, hex};
 use hpimount_containers::file_type::{FileType, Magic};
+use hpimount_containers::io::Endian;
 
 /// Nodes of levels.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -33,6 +36,16 @@ pub const FORMAT: ViewFormat = ViewFormat {
         patterns: &["*.trg"],
         ..FileType::new("application/x-neversoft-trg", Some("Neversoft level nodes"))
     }],
+    edits: &[
+        Editable::new(
+            "nodes.json",
+            "numbers of nodes; not types, labels, commands and scripts",
+        ),
+        Editable::new(
+            "nodes.tsv",
+            "subtype, x, y, z, angles, links, flags and checksum",
+        ),
+    ],
     ..ViewFormat::new("TRG", open)
 };
 
@@ -44,17 +57,19 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     for (name, fact) in facts(&trg) {
         page.fact(name, fact);
     }
-    page.file("nodes.json", |trg: &Trg, _, out| {
+    page.pretty_values("nodes.json", |trg: &Trg, _| {
         let format = [("format", FORMAT.name.into())];
         let facts = facts(trg).map(|(name, fact)| (name, fact.into()));
+        let warnings = Node::texts(trg.warnings.texts());
         let lists = [
-            ("warnings", Node::texts(trg.warnings.texts())),
+            ("warnings", warnings.ruled(Rule::Remark)),
             ("rails", Node::each(&trg.rails, |rail| Node::numbers(rail))),
             ("nodes", Node::Each(Box::new(|| nodes(trg)))),
         ];
-        json::write_pretty(&map(format.into_iter().chain(facts).chain(lists)), out)
+        map(format.into_iter().chain(facts).chain(lists))
     });
-    page.table("nodes.tsv", node_rows);
+    page.table("nodes.tsv", node_rows)
+        .cells(&[&["index"]], node_cell);
     if trg.nodes().any(|(_, node)| has_steps(&node)) {
         page.file("scripts.txt", |trg, _, out| scripts(trg, out));
     }
@@ -83,36 +98,109 @@ fn nodes(trg: &Trg) -> Nodes<'_> {
 }
 
 fn node_facts<'a>(node: trg::Node) -> Node<'a> {
-    let [radius, mode] = node.camera.map_or([None; 2], |camera| camera.map(Some));
-    let hashes = |hashes: Vec<u32>| hashes.into_iter().map(hash_text).collect::<Value>();
-    let commands = |list: Vec<Command>| list.iter().map(command).collect::<Value>();
+    let commands = |list: &Vec<Command>| list.iter().map(command).collect::<Value>();
+    let number = |name, value: Option<Value>, form| match (value, node.place(name)) {
+        (Some(value), Some(place)) => stored(value, place, form),
+        (value, _) => value.into(),
+    };
+    let numbers = |name, values: Option<Vec<Value>>, form| match (values, node.place(name)) {
+        (Some(values), Some(place)) => list(values, place, form),
+        (values, _) => values.map(Value::List).into(),
+    };
+    let hash = |&hash: &u32| Value::text(hash_text(hash));
+    let [radius, mode] = [0, 1].map(|number| match (node.camera, node.place("camera")) {
+        (Some(camera), Some(place)) => stored(camera[number].into(), place + 2 * number, Form::U16),
+        _ => Value::Null.into(),
+    });
+    let flags = match node.flags.as_ref().map(flags) {
+        Some(flags) if node.is_rail() => Node::Value(flags).derived("is words[0]: edit this"),
+        Some(Value::List(flags)) => numbers("flags", Some(flags), Form::U8),
+        flags => number("flags", flags, Form::U16),
+    };
+    let checksums = node
+        .checksums
+        .as_deref()
+        .map(|hashes| hashes.iter().map(hash).collect());
+    let rest = Form::Hex(node.rest.as_ref().map_or(0, Vec::len));
     known([
         ("type", node.kind.into()),
         ("name", kind_name(node.kind).into_owned().into()),
-        ("error", node.problem.into()),
-        ("subtype", node.subtype.into()),
-        ("priority", node.priority.into()),
-        ("links", node.links.map(Value::from_iter).into()),
-        ("flags", node.flags.map(flags).into()),
-        ("position", node.position.map(Value::from_iter).into()),
-        ("angles", node.angles.map(Value::from_iter).into()),
-        ("checksum", node.checksum.map(hash_text).into()),
-        ("checksums", node.checksums.map(hashes).into()),
-        ("label", node.label.into()),
-        ("radius", radius.into()),
-        ("mode", mode.into()),
-        ("words", node.words.map(Value::from_iter).into()),
-        ("commands", node.commands.map(commands).into()),
-        ("script", node.script.map(commands).into()),
-        ("rest", node.rest.map(|rest| hex(&rest)).into()),
+        ("error", node.problem.clone().into()),
+        (
+            "subtype",
+            number("subtype", node.subtype.map(Value::from), Form::U16),
+        ),
+        (
+            "priority",
+            number("priority", node.priority.map(Value::from), Form::U16),
+        ),
+        (
+            "links",
+            numbers("links", node.links.as_deref().map(values), Form::U16),
+        ),
+        ("flags", flags),
+        (
+            "position",
+            numbers("position", node.position.map(|place| values(&place)), I32),
+        ),
+        (
+            "angles",
+            numbers("angles", node.angles.map(|angles| values(&angles)), I16),
+        ),
+        (
+            "checksum",
+            number("checksum", node.checksum.as_ref().map(hash), Form::U32),
+        ),
+        ("checksums", numbers("checksums", checksums, Form::U32)),
+        ("label", node.label.clone().into()),
+        ("radius", radius),
+        ("mode", mode),
+        (
+            "words",
+            numbers("words", node.words.as_deref().map(values), Form::U16),
+        ),
+        ("commands", node.commands.as_ref().map(commands).into()),
+        ("script", node.script.as_ref().map(commands).into()),
+        (
+            "rest",
+            number(
+                "rest",
+                node.rest.as_deref().map(|rest| hex(rest).into()),
+                rest,
+            ),
+        ),
     ])
 }
 
+const I16: Form = signed(2);
+const I32: Form = signed(4);
+
+const fn signed(size: usize) -> Form {
+    let is_signed = true;
+    Form::Integer { size, is_signed }
+}
+
+fn values<T: Copy + Into<Value>>(numbers: &[T]) -> Vec<Value> {
+    numbers.iter().map(|&number| number.into()).collect()
+}
+
+/// Returns a value that is stored at an offset of the file.
+fn stored<'a>(value: Value, offset: usize, form: Form) -> Node<'a> {
+    Node::Value(value).stored(Place::new(offset, Endian::Little, form))
+}
+
+/// Returns values that follow each other from an offset of the file.
+fn list<'a>(values: Vec<Value>, offset: usize, form: Form) -> Node<'a> {
+    let values = values.into_iter().enumerate();
+    let nodes = values.map(|(number, value)| stored(value, offset + number * form.size(), form));
+    Node::List(nodes.collect())
+}
+
 /// Returns bits as one number, or the numbers of flags.
-fn flags(flags: Flags) -> Value {
+fn flags(flags: &Flags) -> Value {
     match flags {
         Flags::Bits(bits) => Value::text(format!("{bits:#06x}")),
-        Flags::List(list) => list.into_iter().collect(),
+        Flags::List(list) => list.iter().copied().collect(),
     }
 }
 
@@ -126,6 +214,28 @@ fn command(step: &Command) -> Value {
         Argument::Variable(variable) => command(variable),
     });
     std::iter::once(step.name.into()).chain(arguments).collect()
+}
+
+/// Returns the value that a text in a row of `nodes.tsv` stands for.
+fn node_cell(trg: &Trg, row: usize, column: &str, text: &str) -> Option<(String, Value)> {
+    let (field, value) = match column {
+        "x" => ("position[0]", steps(text, UNIT)),
+        "y" => ("position[1]", steps(text, UNIT)),
+        "z" => ("position[2]", steps(text, UNIT)),
+        "angles" => {
+            let angles = text.split_whitespace();
+            (
+                "angles",
+                angles.map(|angle| steps(angle, UNIT / 360.0)).collect(),
+            )
+        }
+        "flags" if trg.node(row).is_ok_and(|node| node.is_rail()) => {
+            ("words[0]", Value::text(text.to_owned()))
+        }
+        "subtype" | "links" | "flags" | "checksum" => (column, Value::text(text.to_owned())),
+        _ => return None,
+    };
+    Some((format!("nodes[{row}].{field}"), value))
 }
 
 fn node_rows(trg: &Trg) -> Rows<'_> {
@@ -157,7 +267,7 @@ fn node_rows(trg: &Trg) -> Rows<'_> {
             z,
             angles.into(),
             node.links.map(Value::from_iter).into(),
-            node.flags.map(flags).into(),
+            node.flags.as_ref().map(flags).into(),
             node.checksum.map(hash_text).into(),
             node.label.into(),
             steps.into(),
@@ -213,6 +323,7 @@ fn spaced<T: Display>(values: &[T]) -> String {
 mod tests {
     use super::*;
     use crate::trg::parse::tests::{file, rail, words};
+    use fixtures::edited_value;
     use hpimount_assets::view::{Alone, rendered_text};
 
     #[test]
@@ -224,6 +335,27 @@ mod tests {
              0\t10\trail_def\t\t2\t-3\t4\t\t1\t0x0011\t\t\t0\n\
              1\t4\tautoexec\t\t\t\t\t\t\t\t\t\t1\n"
         );
+    }
+
+    #[test]
+    fn numbers_of_nodes_are_edited_and_the_layout_is_not() {
+        let level = file(&[rail(1, [2, -3, 4]), words(&[4, 134, 5, 0xFFFF])]);
+        let edited = |path, value| edited_value(&FORMAT, &level, path, value);
+        let moved = file(&[rail(1, [2, 7, 4]), words(&[4, 134, 5, 0xFFFF])]);
+        assert_eq!(
+            edited("nodes[0].position", "[8192, 28672, 16384]"),
+            Ok(Some(moved))
+        );
+        assert_eq!(edited("nodes[0].words", "[\"0x11\", 0]"), Ok(None));
+        for (path, value, reason) in [
+            ("nodes[0].type", "11", "cannot be edited"),
+            ("nodes[0].links", "[1, 2]", "has 2 numbers, needs 1"),
+            ("nodes[0].flags", "\"0x0012\"", "is words[0]: edit this"),
+            ("nodes[1].commands", "[]", "has 0 numbers, needs 1"),
+            ("nodes[0].links[0]", "-1", "-1 is no number from 0 to 65535"),
+        ] {
+            assert_eq!(edited(path, value), Err(reason.to_owned()), "{path}");
+        }
     }
 
     #[test]

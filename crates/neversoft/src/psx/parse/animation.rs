@@ -73,6 +73,8 @@ pub struct AngleTransform {
 pub struct SpriteAnimation {
     /// Name up to its first NUL. Games ignore case.
     pub name: String,
+    /// Where its frames begin in the file.
+    pub frames_offset: usize,
     /// Its frames.
     pub frames: Vec<SpriteFrame>,
 }
@@ -255,10 +257,12 @@ pub(super) fn read_sprites(data: &mut Cursor, list: &mut Vec<SpriteAnimation>) -
     for _ in 0..count(data, 12, "sprites")? {
         let name = data.take(8, "sprite's name")?;
         let frames = count(data, SpriteFrame::SIZE, "sprite's frames")?;
+        let frames_offset = data.offset() as usize;
         let frames = (0..frames).map(|_| record::read(data, 0));
         let frames = frames.collect::<Result<_>>()?;
         list.push(SpriteAnimation {
             name: until_nul(name),
+            frames_offset,
             frames,
         });
     }

@@ -91,14 +91,18 @@ pub struct Grid {
     /// Far edge.
     pub zmax: i32,
     /// Number of cells in x.
+    #[record(derived)]
     pub width: u16,
     /// Number of cells in z.
+    #[record(derived)]
     pub height: u16,
 }
 
 /// Texture coordinates of an object that move.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Wibble {
+    /// Where it is in the file.
+    pub offset: usize,
     /// Index of the object; `None` if no object has the number.
     pub object: Option<u32>,
     /// Speed to the right.
@@ -114,6 +118,8 @@ pub struct Wibble {
 /// A gouraud color that changes.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Pulse {
+    /// Where it is in the file.
+    pub offset: usize,
     /// Index of the color.
     pub color: u8,
     /// Index of the key that it starts at.
@@ -122,6 +128,14 @@ pub struct Pulse {
     pub time: u8,
     /// Each key's r, g, b and the time to the next one.
     pub keys: Vec<[u8; 4]>,
+}
+
+impl ChnkItem {
+    /// Returns where the item with this number is in a chunk.
+    pub fn place(number: usize) -> usize {
+        const FIRST: usize = 4;
+        FIRST + number * Self::SIZE
+    }
 }
 
 impl Pulse {
@@ -149,6 +163,7 @@ pub struct ChnkItem {
     /// Hash of the item's name.
     pub checksum: Hex<u32>,
     /// Offset of its data in the chunk.
+    #[record(derived)]
     pub offset: u32,
 }
 
@@ -290,11 +305,13 @@ impl BlockMap {
 
 fn read_wibbles(data: &mut Cursor, list: &mut Vec<Wibble>) -> Result<()> {
     while data.remaining() >= 4 {
+        let offset = data.offset() as usize;
         let position = data.u32("object")?;
         if position == 0 {
             break;
         }
         let wibble = Wibble {
+            offset,
             object: position
                 .checked_sub(FIRST_OBJECT)
                 .map(|relative| relative / OBJECT_SIZE),
@@ -313,11 +330,13 @@ fn read_wibbles(data: &mut Cursor, list: &mut Vec<Wibble>) -> Result<()> {
 
 fn read_pulses(data: &mut Cursor, list: &mut Vec<Pulse>) -> Result<()> {
     while data.remaining() >= 4 {
+        let offset = data.offset() as usize;
         let [color, count, key, time] = *data.record("pulse")?;
         if count == 0 {
             break;
         }
         list.push(Pulse {
+            offset,
             color,
             key,
             time,
@@ -451,6 +470,7 @@ mod tests {
     #[test]
     fn a_pulse_starts_between_its_keys() {
         let pulse = |key, time| Pulse {
+            offset: 0,
             color: 0,
             key,
             time,

@@ -92,6 +92,7 @@ pub struct Object {
     /// Link to another object, which the game sets at run time.
     pub next: u32,
     /// Offset of the `RGBs` colors that the object uses.
+    #[record(derived)]
     pub palette_offset: u32,
 }
 
@@ -146,6 +147,14 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Psx, Box<Incomplete<Option<Ps
     match psx.read(cursor, bytes) {
         Ok(()) => Ok(psx),
         Err(error) => Err(incomplete(error, Some(psx))),
+    }
+}
+
+impl Object {
+    /// Returns where the object with this number is in a file.
+    pub fn offset(number: usize) -> usize {
+        const FIRST: usize = 12;
+        FIRST + number * Self::SIZE
     }
 }
 

@@ -4,17 +4,18 @@
 
 use std::collections::HashMap;
 
-use hpimount_record::Value;
+use hpimount_record::{FixedSize, Record, Value};
 
 use super::{FORMAT, Shown};
 use crate::psx::{
-    AnimationV1, Chunk, Content, FaceCounts, Kind, Model, Object, Palette, Psx, TextureData,
-    Version,
+    AnimationV1, ChnkItem, Chunk, Content, FaceCounts, Kind, Model, Object, Palette, Psx,
+    SpriteFrame, TextureData, Version,
 };
-use crate::view::hash_text;
+use crate::view::{UNIT, hash_text, steps};
+use hpimount_assets::view::edit::{Form, Place};
 use hpimount_assets::view::node::{self, Node, Nodes};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_containers::io::Warnings;
+use hpimount_containers::io::{Endian, Warnings};
 
 /// Returns the page of a file. That of a damaged one has no facts that depend on all
 /// parts.
@@ -35,11 +36,13 @@ pub(super) fn page(psx: &Psx, is_whole: bool, warnings: Warnings) -> Page<Shown>
     page.fact("v3_has_lod", psx.v3_has_lod)
         .fact("gouraud_palette_size", psx.gouraud_colors().map(<[_]>::len));
     add_sums(psx, &mut page);
+    page.edits();
     page.list("chunks", |shown| {
         Box::new(shown.psx.chunks.iter().map(chunk))
     })
     .list("objects", object_facts)
     .table("objects.tsv", objects)
+    .cells(&[&["index"]], object_cell)
     .rows("models", models)
     .list("texture_names", |shown| {
         let ids = shown.psx.texture_ids.iter();
@@ -147,8 +150,8 @@ fn object_facts(shown: &Shown) -> Nodes<'_> {
     Box::new(objects.map(move |(index, object)| {
         let parent = parents.and_then(|parents| parents.get(index));
         let parent = parent.map(|&parent| ("parent", parent_or_root(index, parent).into()));
-        let facts = [("index", index.into())].into_iter();
-        node::map(facts.chain(node::entries(object)).chain(parent))
+        let fields = node::stored(object, Object::offset(index), Endian::Little);
+        node::numbered(index, fields, parent)
     }))
 }
 
@@ -185,6 +188,23 @@ fn objects(shown: &Shown) -> Rows<'_> {
         ]
     });
     Rows::new(columns, rows)
+}
+
+/// Returns the value that a text in a row of `objects.tsv` stands for.
+fn object_cell(_: &Shown, row: usize, column: &str, text: &str) -> Option<(String, Value)> {
+    let (field, value) = match column {
+        "x" => ("position[0]", steps(text, UNIT)),
+        "y" => ("position[1]", steps(text, UNIT)),
+        "z" => ("position[2]", steps(text, UNIT)),
+        "angles" => {
+            let angles = text.split_whitespace();
+            let angles = angles.map(|angle| steps(angle, UNIT / 360.0));
+            ("angles", angles.collect())
+        }
+        "model" | "flags" => (column, Value::text(text.to_owned())),
+        _ => return None,
+    };
+    Some((format!("objects[{row}].{field}"), value))
 }
 
 fn models(shown: &Shown) -> Rows<'_> {
@@ -336,6 +356,7 @@ fn palettes(shown: &Shown) -> Rows<'_> {
 }
 
 fn chunk(chunk: &Chunk) -> Node<'_> {
+    let start = chunk.offset as usize;
     let mut facts = vec![
         ("tag", chunk.tag.into()),
         ("name", chunk.name().into()),
@@ -350,7 +371,7 @@ fn chunk(chunk: &Chunk) -> Node<'_> {
             facts.push(("parents", parents.collect::<Value>().into()));
         }
         Content::BlockMap(map) => {
-            facts.extend(node::entries(&map.grid));
+            facts.extend(node::stored(&map.grid, start, Endian::Little));
             facts.extend([
                 ("entries", map.entries.into()),
                 ("max_per_cell", map.max_per_cell.into()),
@@ -369,7 +390,9 @@ fn chunk(chunk: &Chunk) -> Node<'_> {
         }
         Content::Sprites(list) => {
             let sprites = Node::each(list, |sprite| {
-                let frames = Node::each(&sprite.frames, |frame| node::of(frame));
+                let frames = records(&sprite.frames, |number| {
+                    sprite.frames_offset + number * SpriteFrame::SIZE
+                });
                 node::map([("name", sprite.name.clone().into()), ("frames", frames)])
             });
             facts.push(("sprites", sprites));
@@ -378,9 +401,18 @@ fn chunk(chunk: &Chunk) -> Node<'_> {
             let items = Node::each(list, |wibble| {
                 node::map([
                     ("object", wibble.object.into()),
-                    ("u_velocity", wibble.u_velocity.into()),
-                    ("v_velocity", wibble.v_velocity.into()),
-                    ("frequency", wibble.frequency.into()),
+                    (
+                        "u_velocity",
+                        number(wibble.u_velocity, wibble.offset + 4, signed(2)),
+                    ),
+                    (
+                        "v_velocity",
+                        number(wibble.v_velocity, wibble.offset + 6, signed(2)),
+                    ),
+                    (
+                        "frequency",
+                        number(wibble.frequency, wibble.offset + 8, signed(4)),
+                    ),
                     ("faces", wibble.faces.into()),
                 ])
             });
@@ -389,20 +421,47 @@ fn chunk(chunk: &Chunk) -> Node<'_> {
         Content::Pulses(list) => {
             let pulses = Node::each(list, |pulse| {
                 node::map([
-                    ("color", pulse.color.into()),
-                    ("key", pulse.key.into()),
-                    ("time", pulse.time.into()),
+                    ("color", number(pulse.color, pulse.offset, Form::U8)),
+                    ("key", number(pulse.key, pulse.offset + 2, Form::U8)),
+                    ("time", number(pulse.time, pulse.offset + 3, Form::U8)),
                     ("keys", pulse.keys.len().into()),
                 ])
             });
             facts.push(("pulses", pulses));
         }
-        Content::Chnk(list) => facts.push(("items", Node::each(list, |item| node::of(item)))),
+        Content::Chnk(list) => {
+            let items = records(list, move |number| start + ChnkItem::place(number));
+            facts.push(("items", items));
+        }
         Content::Unknown => {}
     }
     let problem = chunk.problem.as_ref();
     facts.extend(problem.map(|problem| ("error", problem.to_string().into())));
     node::map(facts)
+}
+
+/// Returns records, each at an offset of the file.
+fn records<'a, R: Record + Clone>(
+    records: &'a [R],
+    offset: impl Fn(usize) -> usize + Copy + 'a,
+) -> Node<'a> {
+    Node::Each(Box::new(move || {
+        let records = records.iter().enumerate();
+        Box::new(records.map(move |(number, record)| {
+            node::map(node::stored(record, offset(number), Endian::Little))
+        }))
+    }))
+}
+
+/// Returns a number that is stored at an offset of the file.
+fn number<'a>(number: impl Into<Value>, offset: usize, form: Form) -> Node<'a> {
+    Node::Value(number.into()).stored(Place::new(offset, Endian::Little, form))
+}
+
+/// Returns a signed number of this many bytes.
+const fn signed(size: usize) -> Form {
+    let is_signed = true;
+    Form::Integer { size, is_signed }
 }
 
 fn keyframes(animation: &AnimationV1) -> Node<'_> {

@@ -46,7 +46,15 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["preview.png"],
         rank: 4,
     }),
-    edits: &[Editable::TEXTURES],
+    edits: &[
+        Editable::TEXTURES,
+        Editable::new(
+            "info.json",
+            "values of objects, sprites, moving textures, pulsing colors, destructible items and \
+             the edges of the collision grid",
+        ),
+        Editable::new("objects.tsv", "model, x, y, z, angles and flags"),
+    ],
     import: Some(import),
     ..ViewFormat::new("PSX", open)
 };
@@ -188,6 +196,7 @@ impl Exported for Shown {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fixtures::edited_value;
     use fixtures::psx::{File, rich, texture};
     use hpimount_assets::view::Alone;
     use proptest::prelude::*;
@@ -208,6 +217,32 @@ mod tests {
              0\t0\t0\t0\t0\t0 0 0\t0x0000\t\n\
              1\t1\t-0.5\t-20\t30\t0 90 0\t0x0022\t0\n"
         );
+    }
+
+    #[test]
+    fn an_object_is_moved_and_turned_by_its_values() {
+        let mut file = rich();
+        let edited = |path, value| edited_value(&FORMAT, &rich().bytes(), path, value);
+        file.objects[1][4..8].copy_from_slice(&(-2048_i32).to_le_bytes());
+        assert_eq!(
+            edited("objects[1].position[0]", "-2048"),
+            Ok(Some(file.bytes()))
+        );
+        let layout = "follows from the layout of the file, or decides it";
+        for (path, value, reason) in [
+            ("objects[1].palette_offset", "9", layout),
+            ("objects", "[{}]", "has 1 elements, needs 2"),
+            ("objects[1].angles", "[1, 2]", "has 2 numbers, needs 3"),
+            ("objects[1].parent", "1", "cannot be edited"),
+            ("models[0].radius", "1", "cannot be edited"),
+            (
+                "objects[1].model",
+                "65536",
+                "\"65536\" is not from 0 to 65535",
+            ),
+        ] {
+            assert_eq!(edited(path, value), Err(reason.to_owned()), "{path}");
+        }
     }
 
     #[test]

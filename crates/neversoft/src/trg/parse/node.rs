@@ -50,6 +50,9 @@ pub struct Node {
     pub rest: Option<Vec<u8>>,
     /// Why the node was not decoded; then it has only its kind and its bytes.
     pub problem: Option<String>,
+    /// Where numbers and bytes are in the file, by the names of their fields; those of
+    /// lists where their first element is.
+    places: Vec<(&'static str, usize)>,
 }
 
 /// Flags of a node.
@@ -94,6 +97,19 @@ pub fn kind_name(kind: u16) -> Cow<'static, str> {
 }
 
 impl Node {
+    /// Returns where the field with this name is in the file, if it has bytes of its own.
+    pub fn place(&self, field: &str) -> Option<usize> {
+        let mut places = self.places.iter();
+        places
+            .find(|(name, _)| *name == field)
+            .map(|(_, place)| *place)
+    }
+
+    /// Notes that a field begins at the cursor.
+    fn begins(&mut self, field: &'static str, cursor: &Cursor<'_>) {
+        self.places.push((field, cursor.offset() as usize));
+    }
+
     /// Reads a node of a file with this minor version.
     pub(super) fn read(mut cursor: Cursor<'_>, minor: u16) -> Result<Self> {
         let kind = cursor.u16("kind")?;
@@ -118,24 +134,24 @@ impl Node {
             3 => self.read_place(cursor)?,
             10 | 11 => self.read_rail(cursor)?,
             2 | 12 | 14 => {
-                self.links = Some(links(cursor)?);
-                self.checksum = Some(checksum(cursor)?);
+                self.read_links(cursor)?;
+                self.read_checksum(cursor)?;
             }
             17 => self.read_models(cursor)?,
             1 | 7 => self.read_object(cursor)?,
             5 => {
-                self.subtype = Some(cursor.u16("subtype")?);
+                self.read_subtype(cursor)?;
                 self.read_place(cursor)?;
-                self.words = Some(words(cursor)?);
+                self.read_words(cursor)?;
             }
             20 => {
-                self.subtype = Some(cursor.u16("subtype")?);
-                self.links = Some(links(cursor)?);
-                self.rest = Some(remaining(cursor));
+                self.read_subtype(cursor)?;
+                self.read_links(cursor)?;
+                self.read_rest(cursor);
             }
             6 => {
-                self.links = Some(links(cursor)?);
-                self.checksum = Some(checksum(cursor)?);
+                self.read_links(cursor)?;
+                self.read_checksum(cursor)?;
                 self.read_commands(cursor, minor);
             }
             4 | 15 => self.read_commands(cursor, minor),
@@ -147,11 +163,12 @@ impl Node {
             }
             13 => {
                 self.read_place(cursor)?;
+                self.begins("camera", cursor);
                 self.camera = Some([cursor.u16("radius")?, cursor.u16("mode")?]);
             }
             500 | 501 => {
                 self.read_position(cursor)?;
-                self.rest = Some(remaining(cursor));
+                self.read_rest(cursor);
             }
             1000 | 1001 => {
                 self.read_place(cursor)?;
@@ -159,11 +176,12 @@ impl Node {
                 self.read_script(cursor);
             }
             1002 => {
+                self.begins("flags", cursor);
                 self.flags = Some(Flags::Bits(cursor.u16("flags")?));
                 self.read_place(cursor)?;
             }
             TERMINATOR => {}
-            _ => self.rest = Some(remaining(cursor)),
+            _ => self.read_rest(cursor),
         }
         Ok(())
     }
@@ -171,19 +189,19 @@ impl Node {
     /// Reads the place and the flags of a point of a rail.
     fn read_rail(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
         self.read_place(cursor)?;
-        let words = words(cursor)?;
-        self.flags = match words[..] {
-            [flags] | [flags, _] => Some(Flags::Bits(flags)),
+        self.read_words(cursor)?;
+        self.flags = match self.words.as_deref() {
+            Some(&[flags] | &[flags, _]) => Some(Flags::Bits(flags)),
             _ => None,
         };
-        self.words = Some(words);
         Ok(())
     }
 
     /// Reads links and the hashes of models.
     fn read_models(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
-        self.links = Some(links(cursor)?);
+        self.read_links(cursor)?;
         align(cursor, 4);
+        self.begins("checksums", cursor);
         let mut hashes = Vec::new();
         while cursor.remaining() >= 4 {
             match cursor.u32("hash of a model")? {
@@ -197,9 +215,11 @@ impl Node {
 
     /// Reads an object that may move, and its script.
     fn read_object(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
-        self.subtype = Some(cursor.u16("subtype")?);
+        self.read_subtype(cursor)?;
+        self.begins("priority", cursor);
         self.priority = Some(cursor.u16("priority")?);
-        self.links = Some(links(cursor)?);
+        self.read_links(cursor)?;
+        self.begins("flags", cursor);
         self.flags = flags(cursor)?.map(Flags::List);
         self.read_position(cursor)?;
         self.read_angles(cursor)?;
@@ -211,17 +231,55 @@ impl Node {
 
     /// Reads links and a position.
     fn read_place(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
-        self.links = Some(links(cursor)?);
+        self.read_links(cursor)?;
         self.read_position(cursor)
     }
 
     fn read_position(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
         align(cursor, 4);
+        self.begins("position", cursor);
         self.position = Some(numbers(cursor, "position")?);
         Ok(())
     }
 
+    fn read_subtype(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
+        self.begins("subtype", cursor);
+        self.subtype = Some(cursor.u16("subtype")?);
+        Ok(())
+    }
+
+    fn read_links(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
+        let count = cursor.u16("links")?;
+        let count = cursor.check_count(count.into(), 2, "links")?;
+        self.begins("links", cursor);
+        let links = (0..count).map(|_| cursor.u16("link"));
+        self.links = Some(links.collect::<Result<_>>()?);
+        Ok(())
+    }
+
+    fn read_checksum(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
+        align(cursor, 4);
+        self.begins("checksum", cursor);
+        self.checksum = Some(cursor.u32("hash of a model")?);
+        Ok(())
+    }
+
+    fn read_words(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
+        self.begins("words", cursor);
+        let count = cursor.remaining() / 2;
+        let words = (0..count).map(|_| cursor.u16("word"));
+        self.words = Some(words.collect::<Result<_>>()?);
+        Ok(())
+    }
+
+    /// Reads the bytes that are left.
+    fn read_rest(&mut self, cursor: &mut Cursor<'_>) {
+        self.begins("rest", cursor);
+        self.rest = Some(remaining(cursor));
+    }
+
     fn read_angles(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
+        self.begins("angles", cursor);
         let mut angles = [0; 3];
         for angle in &mut angles {
             *angle = cursor.i16("angles")?;
@@ -232,12 +290,19 @@ impl Node {
 
     fn read_commands(&mut self, cursor: &mut Cursor<'_>, minor: u16) {
         self.commands = Some(script::commands(cursor, minor));
-        self.rest = not_read(cursor);
+        self.read_unknown(cursor);
     }
 
     fn read_script(&mut self, cursor: &mut Cursor<'_>) {
         self.script = Some(script::script(cursor));
-        self.rest = not_read(cursor);
+        self.read_unknown(cursor);
+    }
+
+    /// Reads the bytes from a command on that could not be read.
+    fn read_unknown(&mut self, cursor: &mut Cursor<'_>) {
+        if cursor.remaining() >= 2 {
+            self.read_rest(cursor);
+        }
     }
 
     /// Returns whether it is a point of a rail.
@@ -256,27 +321,6 @@ impl Node {
 fn remaining(cursor: &mut Cursor<'_>) -> Vec<u8> {
     let rest = cursor.take(cursor.remaining(), "rest");
     rest.unwrap_or_default().to_vec()
-}
-
-/// Returns the bytes from a command on that could not be read.
-fn not_read(cursor: &mut Cursor<'_>) -> Option<Vec<u8>> {
-    (cursor.remaining() >= 2).then(|| remaining(cursor))
-}
-
-fn links(cursor: &mut Cursor<'_>) -> Result<Vec<u16>> {
-    let count = cursor.u16("links")?;
-    let count = cursor.check_count(count.into(), 2, "links")?;
-    (0..count).map(|_| cursor.u16("link")).collect()
-}
-
-fn checksum(cursor: &mut Cursor<'_>) -> Result<u32> {
-    align(cursor, 4);
-    cursor.u32("hash of a model")
-}
-
-fn words(cursor: &mut Cursor<'_>) -> Result<Vec<u16>> {
-    let count = cursor.remaining() / 2;
-    (0..count).map(|_| cursor.u16("word")).collect()
 }
 
 /// Reads the flags of a baddy up to a byte 0xFF; `None` if there is no list of
