@@ -189,6 +189,9 @@ fn texts() -> Vec<u8> {
     hip.build()
 }
 
+/// Files that list all others.
+const TABLES: [&str; 3] = ["assets.tsv", "info.json", "types/Settings.ini"];
+
 const GREETING: &str = "layers/00-DEFAULT/greeting.text";
 const TEXT: &str = "converted/texts/greeting.txt";
 
@@ -271,13 +274,15 @@ impl State {
         }
     }
 
-    /// Returns whether each file is that of one of the states.
-    fn is_among(&self, states: &[&State]) -> bool {
+    /// Returns the files that none of the states has like this, but for tables of all files.
+    fn others<'a>(&'a self, states: &[&'a State]) -> Vec<&'a str> {
         let paths = states.iter().flat_map(|state| state.files.keys());
-        paths.chain(self.files.keys()).all(|path| {
-            let file = self.files.get(path);
-            states.iter().any(|state| state.files.get(path) == file)
-        })
+        let others = paths.chain(self.files.keys()).filter(|path| {
+            let file = self.files.get(*path);
+            let is_table = TABLES.contains(&path.as_str());
+            !is_table && states.iter().all(|state| state.files.get(*path) != file)
+        });
+        others.map(String::as_str).collect()
     }
 }
 
@@ -434,10 +439,13 @@ fn check(
     let before = &states[0];
     let after = states.get(1).unwrap_or(before);
     let has_parts = step.is_some_and(|step| step.has_parts);
-    let is_allowed = [before, after].iter().any(|state| state.image == now.image)
-        || has_parts && now.is_among(&[before, after, original]);
-    if !is_allowed {
-        return Err(format!("{left:?} has {:?}", now.files.keys()));
+    let others = match has_parts {
+        true => now.others(&[before, after, original]),
+        false => vec!["all"],
+    };
+    let is_whole = [before, after].iter().any(|state| state.image == now.image);
+    if !is_whole && !others.is_empty() {
+        return Err(format!("{left:?} has other files: {others:?}"));
     }
     let edits = editing.edits();
     match edits.iter().any(|path| path.starts_with(".hpimount-")) {
