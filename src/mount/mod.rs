@@ -108,8 +108,11 @@ mod xattr;
 mod tests;
 
 pub use self::attributes::Attr;
-pub(crate) use self::changes::{Changes, Edits, Outcome, Stage, each_change, with_tools};
+pub(crate) use self::changes::{Changes, Outcome, Stage, with_tools};
+#[cfg(target_os = "linux")]
+pub(crate) use self::changes::{Edits, each_change};
 pub(crate) use self::context::Context;
+#[cfg(target_os = "linux")]
 pub(crate) use self::control::NAME as CONTROL;
 pub(crate) use self::edited::{Converter, ForAsset};
 pub use self::error::{Error, OpenCause, OpenError, Result};

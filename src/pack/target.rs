@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::Mode;
+use rustix::fs::{Mode, RawMode};
 use tempfile::{Builder, NamedTempFile, TempPath};
 
 use super::{Error, Result};
@@ -143,10 +143,12 @@ fn made<T>(path: &Path, make: impl FnMut(&Path) -> io::Result<T>) -> Result<Name
 
 /// Returns the permissions of a new file that is made of a file or directory:
 /// who may read that may read the new file, as far as the umask permits.
+// The width of permissions differs between systems.
+#[allow(clippy::unnecessary_cast)]
 fn new_mode(source: Option<&Metadata>) -> u32 {
-    let umask = umask();
+    let umask = umask().as_raw_mode() as u32;
     let mode = source.map_or(0, |source| source.mode() & 0o666);
-    (mode | PRIVATE) & !umask.as_raw_mode()
+    (mode | PRIVATE) & !umask
 }
 
 /// Returns the umask. Where it must be changed to be read, threads that create files
@@ -154,7 +156,7 @@ fn new_mode(source: Option<&Metadata>) -> u32 {
 fn umask() -> Mode {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    let bits = line.and_then(|bits| u32::from_str_radix(bits.trim(), 8).ok());
+    let bits = line.and_then(|bits| RawMode::from_str_radix(bits.trim(), 8).ok());
     bits.map(Mode::from_bits_truncate).unwrap_or_else(|| {
         let umask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
         rustix::process::umask(umask);

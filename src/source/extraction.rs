@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, statat, symlinkat, unlinkat};
+use rustix::fs::{
+    AtFlags, Mode, OFlags, RawMode, mkdirat, openat, renameat, statat, symlinkat, unlinkat,
+};
 use rustix::io::Errno;
 
 use super::new_folder::{check_apart, mode_in, of_path};
@@ -146,7 +148,7 @@ impl Extraction {
             match mkdirat(
                 &directory,
                 name,
-                Mode::from_raw_mode(mode_of_directory(self.mode)),
+                Mode::from_raw_mode(mode_of_directory(self.mode) as RawMode),
             ) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(error) => return Err(error.into()),
@@ -162,7 +164,7 @@ impl Extraction {
         check_free(&directory, name, self.force)?;
         let temporary = format!(".hpi-{}-{number}", std::process::id());
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let mode = Mode::from_raw_mode(self.mode);
+        let mode = Mode::from_raw_mode(self.mode as RawMode);
         let file = openat(&directory, &*temporary, flags | OFlags::NOFOLLOW, mode)?;
         Ok(Unfinished {
             file: file.into(),

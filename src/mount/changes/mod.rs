@@ -5,6 +5,7 @@
 //! [`Layer`] of changes on top ([`Changes::layer_over`]): merging adds it as the
 //! highest layer, and folders are listed with it ([`ChangedFolder`]).
 
+#[cfg(target_os = "linux")]
 mod edits;
 mod files;
 mod folder;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 
 use rustix::fs::CWD;
 
+#[cfg(target_os = "linux")]
 pub(crate) use self::edits::{Edits, each_change};
 pub(super) use self::folder::{ChangedFolder, List};
 pub(super) use self::layer::Layer;
