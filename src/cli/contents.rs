@@ -24,58 +24,58 @@ pub(super) const MOUNT_OPTIONS_VALUE: &str = "OPTION,...";
 pub struct Contents {
     /// Mount options, separated by commas
     ///
-    /// They are as in `mount(8)`; `hpimount(8)` and `hpi mount --help` describe them. Without a mount,
-    /// those that are about contents count. The option can be given
-    /// several times. Of mount options that contradict each other, the last one counts.
+    /// They are as in `mount(8)`; `hpimount(8)` and `hpi mount --help` describe them. Without a
+    /// mount, those that are about contents count. The option can be given several times. Of mount
+    /// options that contradict each other, the last one counts.
     #[arg(id = MOUNT_OPTIONS_ID, short = 'o', value_name = MOUNT_OPTIONS_VALUE, value_delimiter = ',')]
     options: Vec<OsString>,
     /// Read a game's folder: its archives and loose files, merged as the game does
     ///
-    /// The archives are in the order of the game's own loader, with the folder's loose files on top. There
-    /// is no SOURCE then. The game is Grand Theft Auto if the folder `data` has its
-    /// lists of files, and else the one that most of the archives are made for, unless `--order` names
-    /// it. `check`, `diff` and `index` take it several times.
+    /// The archives are in the order of the game's own loader, with the folder's loose files on
+    /// top. There is no SOURCE then. The game is Grand Theft Auto if the folder `data` has its
+    /// lists of files, and else the one that most of the archives are made for, unless `--order`
+    /// names it. `check`, `diff` and `index` take it several times.
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub(super) game: Vec<OsString>,
     /// With --game, a folder of loose files on top; may be repeated
     ///
-    /// A folder, such as a mod, is above the files of the game. The last one is on top. Files in the folder itself replace files of the same
-    /// name in the IMG archives of Grand Theft Auto.
+    /// A folder, such as a mod, is above the files of the game. The last one is on top. Files in
+    /// the folder itself replace files of the same name in the IMG archives of Grand Theft Auto.
     #[arg(long = "mod", value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     mods: Vec<OsString>,
     /// Which of several merged HPI archives wins [default: cli; with --game the game's rule]
     ///
-    /// It wins where they have files of the same name. The rules of the
-    /// games go by the archives' extensions, names and dates; `cli` goes by the command line and cannot
-    /// be used with `--game`, whose default is the rule of the game.
+    /// It wins where they have files of the same name. The rules of the games go by the archives'
+    /// extensions, names and dates; `cli` goes by the command line and cannot be used with
+    /// `--game`, whose default is the rule of the game.
     #[arg(long, conflicts_with = "separate")]
     order: Option<Order>,
     /// Give each archive its own directory instead of merging them
     ///
-    /// The directories are in the root, named after the archives' files. Without it, HPI archives are
-    /// merged.
+    /// The directories are in the root, named after the archives' files. Without it, HPI archives
+    /// are merged.
     #[arg(long, conflicts_with = "game")]
     separate: bool,
     /// Apply a directory of changes or a patch to SOURCE; may be repeated
     ///
-    /// A directory DIR has the paths of a mount,
-    /// whatever that is made of: a file there replaces or adds the file, an empty file `.wh.NAME` deletes
-    /// NAME, and `X.d/` has the changes inside the archive X. Edited files of `converted/` become the
-    /// assets that they show; `user.hpimount.editable` of a file in a mount tells what can be edited in
-    /// it. DIR may be the upper directory of an overlay.
+    /// A directory DIR has the paths of a mount, whatever that is made of: a file there replaces or
+    /// adds the file, an empty file `.wh.NAME` deletes NAME, and `X.d/` has the changes inside the
+    /// archive X. Edited files of `converted/` become the assets that they show;
+    /// `user.hpimount.editable` of a file in a mount tells what can be edited in it. DIR may be the
+    /// upper directory of an overlay.
     ///
-    /// A patch (`.xdelta`, `.bps`, `.ups`, `.ppf`, `.ips`, by its content) is applied to a single SOURCE
-    /// while it is read: to the plain image of a disc, whatever that is compressed as, or to the file
-    /// itself. A patch that was made for another file is an error that names both; `-o verify` compares
-    /// all its checksums. An XML of Riivolution (`mod.xml#Section/Option=2` chooses) or a game mod
-    /// descriptor of Dolphin is applied to a GameCube disc.
+    /// A patch (`.xdelta`, `.bps`, `.ups`, `.ppf`, `.ips`, by its content) is applied to a single
+    /// SOURCE while it is read: to the plain image of a disc, whatever that is compressed as, or to
+    /// the file itself. A patch that was made for another file is an error that names both; `-o
+    /// verify` compares all its checksums. An XML of Riivolution (`mod.xml#Section/Option=2`
+    /// chooses) or a game mod descriptor of Dolphin is applied to a GameCube disc.
     ///
-    /// Several are applied in the order given; of directories the last one wins. Nothing is copied. A
-    /// single archive or disc with its changes is also a file in `.hpimount/image` of a mount; where
-    /// archives are merged, DIR is above all of them. What cannot be applied is listed, and nothing is
-    /// read. A file of DIR that is changed later cannot be read until the next mount. `check` and `index`
-    /// take all SOURCEs as one; of `diff`, the changes are those of the second side, and a side alone is
-    /// compared with itself as changed.
+    /// Several are applied in the order given; of directories the last one wins. Nothing is copied.
+    /// A single archive or disc with its changes is also a file in `.hpimount/image` of a mount;
+    /// where archives are merged, DIR is above all of them. What cannot be applied is listed, and
+    /// nothing is read. A file of DIR that is changed later cannot be read until the next mount.
+    /// `check` and `index` take all SOURCEs as one; of `diff`, the changes are those of the second
+    /// side, and a side alone is compared with itself as changed.
     #[arg(long, value_name = "CHANGES", value_hint = ValueHint::AnyPath, value_parser = absolute())]
     pub(super) apply: Vec<PathBuf>,
     /// With --apply, refuse changes that the game may not find
@@ -86,14 +86,14 @@ pub struct Contents {
     apply_strict: bool,
     /// Read nothing if one of several sources cannot be opened
     ///
-    /// A source that is damaged, unreadable or of no known format is otherwise skipped with a message. The
-    /// exit status is that of the first such source.
+    /// A source that is damaged, unreadable or of no known format is otherwise skipped with a
+    /// message. The exit status is that of the first such source.
     #[arg(long)]
     strict: bool,
     /// Read the assets converted to pictures, models, sounds, texts and tables
     ///
-    /// The converted tree has the same directories. Without this option it is the directory `converted` in
-    /// the root of a mount.
+    /// The converted tree has the same directories. Without this option it is the directory
+    /// `converted` in the root of a mount.
     #[arg(long)]
     pub(super) converted: bool,
     /// Show no X.d and X.meta directories beside archives and assets
@@ -117,8 +117,8 @@ pub(super) struct Bounds {
     /// How many bytes are read for each byte of a source
     ///
     /// At most N bytes are read for each byte, or N times 16 MiB of a smaller source, and at most N
-    /// archives in archives are entered for each MiB. A small file can pretend to hold a million archives, or
-    /// petabytes; what exceeds a limit is reported as left out.
+    /// archives in archives are entered for each MiB. A small file can pretend to hold a million
+    /// archives, or petabytes; what exceeds a limit is reported as left out.
     #[arg(long, value_name = "N", default_value_t = EXPANSION)]
     pub(super) expansion: u64,
 }

@@ -12,14 +12,14 @@ use crate::app::desktop::Action;
 /// Open archives in the file manager
 ///
 /// Each FILE is mounted below the directory `hpimount` in the home directory, and shown in the file
-/// manager. Desktops run this to open an archive. A FILE that is already mounted there is shown again; one that
-/// has changed since is mounted again.
+/// manager. Desktops run this to open an archive. A FILE that is already mounted there is shown
+/// again; one that has changed since is mounted again.
 ///
-/// An asset on a mount is not mounted: its model is opened if the desktop has a viewer for glTF files, or
-/// else its preview, or else the directory with its parts.
+/// An asset on a mount is not mounted: its model is opened if the desktop has a viewer for glTF
+/// files, or else its preview, or else the directory with its parts.
 ///
-/// It is unmounted after ten minutes without use, or by `--unmount`. Errors are shown as notifications
-/// and written to standard error.
+/// It is unmounted after ten minutes without use, or by `--unmount`. Errors are shown as
+/// notifications and written to standard error.
 #[derive(Debug, Parser)]
 pub struct Open {
     /// What to open, as a path or a file:// URI
@@ -58,15 +58,15 @@ impl Open {
 
 /// Draw a thumbnail of a file
 ///
-/// OUTPUT is written as PNG. File managers run this to show what is in a file. INPUT is a sprite, model, map, section or picture of Total Annihilation (GAF, 3DO, TNT, SCT,
-/// PCX), a PSX or HGO model, a RWTX texture, or an HPI or HIP archive, which becomes a contact sheet of
-/// what is in it.
+/// OUTPUT is written as PNG. File managers run this to show what is in a file. INPUT is a sprite,
+/// model, map, section or picture of Total Annihilation (GAF, 3DO, TNT, SCT, PCX), a PSX or HGO
+/// model, a RWTX texture, or an HPI or HIP archive, which becomes a contact sheet of what is in it.
 ///
-/// A file on a mount of `hpimount(8)` is shown as the mount shows it, with the textures that belong to
-/// it. Elsewhere, only the contents of the file itself are drawn.
+/// A file on a mount of `hpimount(8)` is shown as the mount shows it, with the textures that belong
+/// to it. Elsewhere, only the contents of the file itself are drawn.
 ///
-/// If the kernel supports Landlock, the program can read INPUT and nothing else. It ends after 20 seconds
-/// at most, and uses at most 1 GiB of address space.
+/// If the kernel supports Landlock, the program can read INPUT and nothing else. It ends after 20
+/// seconds at most, and uses at most 1 GiB of address space.
 #[derive(Debug, Parser)]
 pub struct Thumbnail {
     /// The file to draw, as a path or a file:// URI

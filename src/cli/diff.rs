@@ -11,12 +11,12 @@ use crate::mount::Sources;
 
 /// Compare two sources
 ///
-/// Printed are files that were added, removed, moved or changed, also in nested archives, and how assets
-/// have changed. `hpi diff A B` compares two sources; `hpi diff A... --against
-/// B` compares several sources, merged as in a mount, with those of `--against`. A game is compared with
-/// `--game`, which can be given twice. `-o cachesize` and `-o threads` apply here too; with `-o meta=off`
-/// assets are not compared. The exit status is that of `diff(1)`: 0 without differences, 1 with
-/// differences, 2 if something could not be compared. No FUSE is needed.
+/// Printed are files that were added, removed, moved or changed, also in nested archives, and how
+/// assets have changed. `hpi diff A B` compares two sources; `hpi diff A... --against B` compares
+/// several sources, merged as in a mount, with those of `--against`. A game is compared with
+/// `--game`, which can be given twice. `-o cachesize` and `-o threads` apply here too; with `-o
+/// meta=off` assets are not compared. The exit status is that of `diff(1)`: 0 without differences,
+/// 1 with differences, 2 if something could not be compared. No FUSE is needed.
 #[derive(Debug, Parser)]
 #[command(override_usage = "hpi diff [OPTIONS] A B\n       \
     hpi diff [OPTIONS] A... --against B...\n       \
@@ -28,9 +28,8 @@ pub struct Diff {
     sources: Vec<OsString>,
     /// A source of the second side; may be repeated
     ///
-    /// All other SOURCEs are of the first side. It may be given several
-    /// times; the last one wins where they are merged. Without it, the second side is the second of two
-    /// SOURCEs.
+    /// All other SOURCEs are of the first side. It may be given several times; the last one wins
+    /// where they are merged. Without it, the second side is the second of two SOURCEs.
     #[arg(long, value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     against: Vec<OsString>,
     /// Print which files differ, and not how assets have changed
@@ -38,10 +37,11 @@ pub struct Diff {
     brief: bool,
     /// Write the differences as a folder of changes, for `hpi apply`
     ///
-    /// DIR is new or empty, and gets the layout of `--apply`: `--apply DIR` of the first side then has the files of the second one. Of an archive X only the changes
-    /// inside are written, as `X.d/`, if they suffice. With `--apply PATCH SOURCE`, a patch becomes a
-    /// folder that can be edited. What a folder of changes cannot express is listed, and nothing is
-    /// written. The exit status is 0 if everything was written.
+    /// DIR is new or empty, and gets the layout of `--apply`: `--apply DIR` of the first side then
+    /// has the files of the second one. Of an archive X only the changes inside are written, as
+    /// `X.d/`, if they suffice. With `--apply PATCH SOURCE`, a patch becomes a folder that can be
+    /// edited. What a folder of changes cannot express is listed, and nothing is written. The exit
+    /// status is 0 if everything was written.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     export: Option<PathBuf>,
     /// With --export, write archives in the sources as a whole instead of the changes inside

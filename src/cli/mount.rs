@@ -12,31 +12,33 @@ use crate::app::MountPlan;
 
 /// Mount archives, folders, assets and discs as file systems
 ///
-/// `hpimount`, which is also `hpi mount`, mounts game archives, folders and assets as file systems. A
-/// SOURCE is an archive (HPI, UFO, CCX, GP3 and KMP of Total Annihilation and TA: Kingdoms; HIP and HOP
-/// of Heavy Iron's games; IMG of Grand Theft Auto; WAD, PKR and PRE of Neversoft's games; zip, 7z), a
-/// disc image (GameCube, ISO 9660, Xbox), a folder, or a single asset, such as a PSX or HGO model. The
-/// type is detected from the content, except for formats without a signature, which need their
-/// extension.
+/// `hpimount`, which is also `hpi mount`, mounts game archives, folders and assets as file systems.
+/// A SOURCE is an archive (HPI, UFO, CCX, GP3 and KMP of Total Annihilation and TA: Kingdoms; HIP
+/// and HOP of Heavy Iron's games; IMG of Grand Theft Auto; WAD, PKR and PRE of Neversoft's games;
+/// zip, 7z), a disc image (GameCube, ISO 9660, Xbox), a folder, or a single asset, such as a PSX or
+/// HGO model. The type is detected from the content, except for formats without a signature, which
+/// need their extension.
 ///
-/// A SOURCE can also be the URL of a file on a web server (`https://`, `http://`), of an object in a
-/// bucket (`s3://BUCKET/KEY`) or of a folder there (`s3://BUCKET/PREFIX/`). Only what is read is
-/// fetched. `@FILE` means the URL in the first line of FILE, which keeps it out of the process list. A
-/// file name that begins with `@` is written `./@FILE`.
+/// A SOURCE can also be the URL of a file on a web server (`https://`, `http://`), of an object in
+/// a bucket (`s3://BUCKET/KEY`) or of a folder there (`s3://BUCKET/PREFIX/`). Only what is read is
+/// fetched. `@FILE` means the URL in the first line of FILE, which keeps it out of the process
+/// list. A file name that begins with `@` is written `./@FILE`.
 ///
-/// A single SOURCE is the root of the mount. Several HPI archives are merged: the tree has the files of
-/// all of them, and among files with the same name, the one of the last archive on the command line
-/// wins. If one of several sources is not an HPI archive, each source has its own directory.
+/// A single SOURCE is the root of the mount. Several HPI archives are merged: the tree has the
+/// files of all of them, and among files with the same name, the one of the last archive on the
+/// command line wins. If one of several sources is not an HPI archive, each source has its own
+/// directory.
 ///
 /// Every archive `X` in a folder or in another archive has a directory `X.d` beside it with its
 /// contents. Every asset `X` of a known format has a directory `X.meta` with its contents as text,
-/// tables, pictures, sounds and models; in HPI and HIP archives it can be entered but is not listed.
-/// Files are decoded on demand.
+/// tables, pictures, sounds and models; in HPI and HIP archives it can be entered but is not
+/// listed. Files are decoded on demand.
 ///
-/// The directory `converted` in the root of an archive or game has the same directories with the assets
-/// converted: one file for a picture, a sound or a text, and a preview and a directory `X` with the
-/// parts for others. In the root of a mounted HIP archive it is listed, and has a directory for each
-/// kind of asset; elsewhere it can be entered but is not listed. `--converted` mounts it alone.
+/// The directory `converted` in the root of an archive or game has the same directories with the
+/// assets converted: one file for a picture, a sound or a text, and a preview and a directory `X`
+/// with the parts for others. In the root of a mounted HIP archive it is listed, and has a
+/// directory for each kind of asset; elsewhere it can be entered but is not listed. `--converted`
+/// mounts it alone.
 ///
 /// The command returns when the file system is mounted and answers requests; a process in the
 /// background serves it until it is unmounted with `hpi unmount MOUNTPOINT`, `fusermount3 -u
@@ -53,12 +55,12 @@ pub struct Mount {
     paths: Vec<OsString>,
     /// Mount SOURCE so that it can be edited; saved files go to DIR
     ///
-    /// Files that programs save into the mount go to DIR, which is made
-    /// if it is missing, in the layout of `--apply`; SOURCE is never written. The archive, the disc in
-    /// `.hpimount/image` and converted files change when a file is closed. Removing a file from DIR
-    /// undoes the edit. A file that the source cannot have is an error of closing it, and named in
-    /// `.hpimount/changes.tsv`. `hpi apply DIR SOURCE OUT` writes the result. With `--apply`, DIR is
-    /// above its CHANGES. Without it, the mount is read-only.
+    /// Files that programs save into the mount go to DIR, which is made if it is missing, in the
+    /// layout of `--apply`; SOURCE is never written. The archive, the disc in `.hpimount/image` and
+    /// converted files change when a file is closed. Removing a file from DIR undoes the edit. A
+    /// file that the source cannot have is an error of closing it, and named in
+    /// `.hpimount/changes.tsv`. `hpi apply DIR SOURCE OUT` writes the result. With `--apply`, DIR
+    /// is above its CHANGES. Without it, the mount is read-only.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, value_parser = absolute())]
     #[arg(conflicts_with = "converted")]
     edit: Option<PathBuf>,
@@ -78,9 +80,9 @@ pub struct Mount {
 
 /// Undo edits of a mount that is edited
 ///
-/// What its folder of edits has for each PATH and everything below it is moved to `.Trash-hpimount` in
-/// that folder, and the mount shows the original again. A PATH may be that of a
-/// deleted file or directory.
+/// What its folder of edits has for each PATH and everything below it is moved to `.Trash-hpimount`
+/// in that folder, and the mount shows the original again. A PATH may be that of a deleted file or
+/// directory.
 #[cfg(target_os = "linux")]
 #[derive(Debug, Parser)]
 pub struct Revert {

@@ -15,27 +15,28 @@ use hpimount_containers::text::has_extension;
 
 /// Pack a directory into an archive
 ///
-/// Everything in DIR becomes an HPI archive for Total Annihilation or TA: Kingdoms, or a HIP archive for
-/// a game of Heavy Iron Studios. OUT appears when it is complete, or
-/// not at all. Symbolic links are followed.
+/// Everything in DIR becomes an HPI archive for Total Annihilation or TA: Kingdoms, or a HIP
+/// archive for a game of Heavy Iron Studios. OUT appears when it is complete, or not at all.
+/// Symbolic links are followed.
 ///
-/// An HPI archive contains everything in DIR. Names must be representable in Windows-1252 and must not
-/// differ only in case, because the games do not distinguish upper and lower case. If OUT is inside DIR,
-/// it is skipped. The archive ends with the copyright line without which the games do not load it.
+/// An HPI archive contains everything in DIR. Names must be representable in Windows-1252 and must
+/// not differ only in case, because the games do not distinguish upper and lower case. If OUT is
+/// inside DIR, it is skipped. The archive ends with the copyright line without which the games do
+/// not load it.
 ///
-/// A HIP archive is written if DIR has a file `Settings.ini`, or if the name of OUT ends in `.hip` or
-/// `.hop`. DIR is a directory extracted by HipHopTool, or `types/` of a mounted archive: `Settings.ini`
-/// lists the assets, layer by layer, and each asset is a file in one of the folders, whose name begins
-/// with the id of the asset, as in `[21641EA7] TIMER_01`. Files that `Settings.ini` does not list are
-/// skipped. Layout, alignment and padding are those of HipHopTool; the checksums are those of the bytes,
-/// except for assets that have none.
+/// A HIP archive is written if DIR has a file `Settings.ini`, or if the name of OUT ends in `.hip`
+/// or `.hop`. DIR is a directory extracted by HipHopTool, or `types/` of a mounted archive:
+/// `Settings.ini` lists the assets, layer by layer, and each asset is a file in one of the folders,
+/// whose name begins with the id of the asset, as in `[21641EA7] TIMER_01`. Files that
+/// `Settings.ini` does not list are skipped. Layout, alignment and padding are those of HipHopTool;
+/// the checksums are those of the bytes, except for assets that have none.
 ///
-/// IMG, PRE, WAD and zip archives are written if OUT has their extension. Files are stored as they are;
-/// names that the format has no place for are refused, as are symbolic links.
+/// IMG, PRE, WAD and zip archives are written if OUT has their extension. Files are stored as they
+/// are; names that the format has no place for are refused, as are symbolic links.
 ///
-/// With `--replace`, OUT is a copy of the HPI or HIP archive DIR in which some files have new contents.
-/// Everything else is copied unchanged. Plain text, PNG and WAV files for texts, textures and sounds of
-/// HIP archives are converted.
+/// With `--replace`, OUT is a copy of the HPI or HIP archive DIR in which some files have new
+/// contents. Everything else is copied unchanged. Plain text, PNG and WAV files for texts, textures
+/// and sounds of HIP archives are converted.
 #[derive(Debug, Parser)]
 pub struct Pack {
     /// The directory to pack, or with --replace the archive to change
@@ -61,9 +62,10 @@ pub struct Pack {
     key: Option<u8>,
     /// Replace the contents of NAME in an archive by FILE; may be repeated
     ///
-    /// OUT is a copy of the archive DIR with the contents of FILE as those of the file NAME in it. NAME is the path of a file in the mounted archive, or the end of one, in
-    /// any spelling of upper and lower case, or the id of an asset of a HIP archive, in eight hexadecimal
-    /// digits or with `0x`. A name that several files have is an error that lists them. NAME ends at the
+    /// OUT is a copy of the archive DIR with the contents of FILE as those of the file NAME in it.
+    /// NAME is the path of a file in the mounted archive, or the end of one, in any spelling of
+    /// upper and lower case, or the id of an asset of a HIP archive, in eight hexadecimal digits or
+    /// with `0x`. A name that several files have is an error that lists them. NAME ends at the
     /// first `=`. The new contents are compressed and enciphered like the old ones; nothing else is
     /// decoded or packed again.
     #[arg(long, value_name = "NAME=FILE", value_hint = ValueHint::Other)]
@@ -76,27 +78,27 @@ pub struct Pack {
 
 /// Write an archive, disc or asset with changes, or a patch
 ///
-/// SOURCE with CHANGES is written to OUT: with a directory DIR, or a patch
-/// (`.xdelta`, `.bps`, `.ups`, `.ppf`, `.ips`), or a mod for Riivolution or Dolphin. Several are applied
-/// in the order given; of directories the last one wins. OUT appears when it is complete, or not at all.
-/// What SOURCE's format cannot hold is refused: everything that is refused is listed, and nothing is
+/// SOURCE with CHANGES is written to OUT: with a directory DIR, or a patch (`.xdelta`, `.bps`,
+/// `.ups`, `.ppf`, `.ips`), or a mod for Riivolution or Dolphin. Several are applied in the order
+/// given; of directories the last one wins. OUT appears when it is complete, or not at all. What
+/// SOURCE's format cannot hold is refused: everything that is refused is listed, and nothing is
 /// written.
 ///
 /// DIR has the paths of a mount of SOURCE: a file there replaces or adds the file, an empty file
-/// `.wh.NAME` deletes NAME, and `X.d/` has the changes inside the archive X. Edited files of `converted/`
-/// become the assets that they show; `user.hpimount.editable` of a file in a mount tells what can be
-/// edited in it. DIR may be the upper directory of an overlay on a mount, or that of `hpimount --edit
-/// DIR`; docs/MODDING.md describes it. Unchanged files stay where they are, and new data is not
-/// compressed. The result of a compressed disc is a plain one.
+/// `.wh.NAME` deletes NAME, and `X.d/` has the changes inside the archive X. Edited files of
+/// `converted/` become the assets that they show; `user.hpimount.editable` of a file in a mount
+/// tells what can be edited in it. DIR may be the upper directory of an overlay on a mount, or that
+/// of `hpimount --edit DIR`; docs/MODDING.md describes it. Unchanged files stay where they are, and
+/// new data is not compressed. The result of a compressed disc is a plain one.
 ///
-/// If OUT ends in `.xdelta`, `.bps`, `.ppf` or `.ips`, it is a patch instead of the result: from SOURCE,
-/// or from the plain image of a compressed disc, to the result. It is made from the ranges that both
-/// share, without a search, and is about as large as what changed. Programs for such patches apply it.
-/// With a patch as CHANGES, this converts patches.
+/// If OUT ends in `.xdelta`, `.bps`, `.ppf` or `.ips`, it is a patch instead of the result: from
+/// SOURCE, or from the plain image of a compressed disc, to the result. It is made from the ranges
+/// that both share, without a search, and is about as large as what changed. Programs for such
+/// patches apply it. With a patch as CHANGES, this converts patches.
 ///
-/// If OUT ends in `.riivolution`, it is a folder, new or empty, with the changed files of a GameCube
-/// disc, an XML for Riivolution and a game mod descriptor, `OUT/NAME.json`, with which Dolphin starts
-/// SOURCE with the mod.
+/// If OUT ends in `.riivolution`, it is a folder, new or empty, with the changed files of a
+/// GameCube disc, an XML for Riivolution and a game mod descriptor, `OUT/NAME.json`, with which
+/// Dolphin starts SOURCE with the mod.
 #[derive(Debug, Parser)]
 #[command(override_usage = "hpi apply [OPTIONS] CHANGES... SOURCE OUT\n       \
     hpi apply --dry-run [OPTIONS] CHANGES... SOURCE")]
@@ -107,16 +109,16 @@ pub struct Apply {
     paths: Vec<PathBuf>,
     /// Refuse changes that the game may not find
     ///
-    /// This refuses what is otherwise a warning: files on discs that move, because a game that has their
-    /// sectors compiled in reads the old ones.
+    /// This refuses what is otherwise a warning: files on discs that move, because a game that has
+    /// their sectors compiled in reads the old ones.
     #[arg(long)]
     strict: bool,
     /// Print what would change, and write nothing
     ///
-    /// The table, separated by tabs, has the action (replace, add, delete), the
-    /// path, the old and the new place of the data, as an offset in the archive or in the user data of
-    /// the disc, and the number of new bytes. Places are empty of data that is packed, and inside
-    /// archives in SOURCE. Nothing is written, and there is no OUT.
+    /// The table, separated by tabs, has the action (replace, add, delete), the path, the old and
+    /// the new place of the data, as an offset in the archive or in the user data of the disc, and
+    /// the number of new bytes. Places are empty of data that is packed, and inside archives in
+    /// SOURCE. Nothing is written, and there is no OUT.
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -131,8 +133,8 @@ struct Output {
     force: bool,
     /// Print more, such as how well encoded assets show their files
     ///
-    /// This prints how much quality is lost where a picture or a sound is encoded, and which files of DIR
-    /// are skipped.
+    /// This prints how much quality is lost where a picture or a sound is encoded, and which files
+    /// of DIR are skipped.
     #[arg(short, long, action = ArgAction::SetTrue)]
     verbose: bool,
     /// Print errors only, and show no progress

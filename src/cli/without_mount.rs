@@ -13,8 +13,9 @@ use crate::mount::Sources;
 
 /// List what is in a source, or below PATHs in it
 ///
-/// A line has mode, size, date (UTC), compression method and path of a file or directory. With PATHs, list these and everything below them. Directories `X.d` and
-/// `X.meta` are listed only if a PATH leads into them. No FUSE is needed.
+/// A line has mode, size, date (UTC), compression method and path of a file or directory. With
+/// PATHs, list these and everything below them. Directories `X.d` and `X.meta` are listed only if a
+/// PATH leads into them. No FUSE is needed.
 #[derive(Debug, Parser)]
 pub struct List {
     /// What to list; none with --game
@@ -30,14 +31,15 @@ pub struct List {
     sort: Option<SortKey>,
     /// List only entries of this type
     ///
-    /// TYPE is `file`, `directory`, `link`, `archive` (a file with an `X.d`),
-    /// `asset` (a file with an `X.meta`), the type of an asset in a HIP archive, such as `RWTX`, or an
-    /// extension, such as `fbi`; case is ignored.
+    /// TYPE is `file`, `directory`, `link`, `archive` (a file with an `X.d`), `asset` (a file with
+    /// an `X.meta`), the type of an asset in a HIP archive, such as `RWTX`, or an extension, such
+    /// as `fbi`; case is ignored.
     #[arg(long = "type", value_name = "TYPE")]
     only: Option<String>,
     /// Print a checksum of each file
     ///
-    /// A line is as that of `sha256sum`, which compares them with the files of a copy: `sha256sum -c`.
+    /// A line is as that of `sha256sum`, which compares them with the files of a copy: `sha256sum
+    /// -c`.
     #[arg(long, value_name = "HASH", value_parser = ["sha256"])]
     hash: Option<String>,
     /// Print paths only, each with a NUL after it
@@ -73,13 +75,13 @@ pub struct Cat {
 
 /// Extract a source, or PATHs in it, to a folder
 ///
-/// The files of SOURCE, or with PATHs these and everything below them, are written to the current folder
-/// or to DIR, each with its time, and when it is complete. A damaged file is named on standard error, and
-/// the others are written. No FUSE is needed.
+/// The files of SOURCE, or with PATHs these and everything below them, are written to the current
+/// folder or to DIR, each with its time, and when it is complete. A damaged file is named on
+/// standard error, and the others are written. No FUSE is needed.
 ///
-/// The files are as they are packed. `--nested` and `--meta` add what a mount shows beside them, and
-/// `--converted` writes the assets converted instead. Symbolic links in SOURCE are links in DIR; below
-/// PATHs they are the files to which they lead.
+/// The files are as they are packed. `--nested` and `--meta` add what a mount shows beside them,
+/// and `--converted` writes the assets converted instead. Symbolic links in SOURCE are links in
+/// DIR; below PATHs they are the files to which they lead.
 #[derive(Debug, Parser)]
 pub struct Extract {
     /// What to extract; none with --game
@@ -109,10 +111,11 @@ pub struct Extract {
 
 /// Read and check everything in sources
 ///
-/// Each SOURCE and `--game` is checked, including nested archives, on all cores: everything is decoded, checksums are compared, and assets are parsed. Each finding is a line with file, offset and
-/// cause; a summary follows. For disc images and their tracks, CRC-32, MD5 and SHA-1 are printed. `-o
-/// cachesize` and `-o threads` apply here too; with `-o meta=off` assets are not parsed. No FUSE is
-/// needed.
+/// Each SOURCE and `--game` is checked, including nested archives, on all cores: everything is
+/// decoded, checksums are compared, and assets are parsed. Each finding is a line with file, offset
+/// and cause; a summary follows. For disc images and their tracks, CRC-32, MD5 and SHA-1 are
+/// printed. `-o cachesize` and `-o threads` apply here too; with `-o meta=off` assets are not
+/// parsed. No FUSE is needed.
 #[derive(Debug, Parser)]
 pub struct Check {
     /// What to check, each separately
@@ -120,10 +123,9 @@ pub struct Check {
     sources: Vec<OsString>,
     /// Compare disc images with a list of Redump or No-Intro
     ///
-    /// The list in FILE is Logiqx XML or clrmamepro's text. It is compared with disc images and their
-    /// tracks. An image that is not in the list is reported as damaged. A patch
-    /// of `--apply` that was made for another file is refused with the name of that file, if the list has
-    /// it.
+    /// The list in FILE is Logiqx XML or clrmamepro's text. It is compared with disc images and
+    /// their tracks. An image that is not in the list is reported as damaged. A patch of `--apply`
+    /// that was made for another file is refused with the name of that file, if the list has it.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     dat: Option<PathBuf>,
     /// Write JSON, one object per line
@@ -138,10 +140,10 @@ pub struct Check {
 
 /// Write a database of everything in sources
 ///
-/// DB, for `sqlite3(1)`, has the entries of each SOURCE and `--game` with their checksums, the facts of
-/// assets, references, and all names and texts for searches. An
-/// existing database is updated: sources that are unchanged are skipped. A source that cannot be opened
-/// has its error in the database. `-o cachesize` and `-o threads` apply here too. No FUSE is needed.
+/// DB, for `sqlite3(1)`, has the entries of each SOURCE and `--game` with their checksums, the
+/// facts of assets, references, and all names and texts for searches. An existing database is
+/// updated: sources that are unchanged are skipped. A source that cannot be opened has its error in
+/// the database. `-o cachesize` and `-o threads` apply here too. No FUSE is needed.
 #[cfg(feature = "index")]
 #[derive(Debug, Parser)]
 pub struct Index {
@@ -160,8 +162,8 @@ pub struct Index {
 
 /// Unmount what is mounted at each MOUNTPOINT
 ///
-/// Mounts of `hpimount` are unmounted as by `fusermount3 -u` and `umount(8)`. A mount that is in use
-/// stays mounted.
+/// Mounts of `hpimount` are unmounted as by `fusermount3 -u` and `umount(8)`. A mount that is in
+/// use stays mounted.
 #[derive(Debug, Parser)]
 pub struct Unmount {
     /// Where they are mounted

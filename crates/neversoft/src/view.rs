@@ -18,14 +18,47 @@ pub(crate) fn stem(path: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// The steps of a unit of length, and those of a full turn.
-pub(crate) const UNIT: f64 = 4096.0;
+/// The steps of a unit of length and of a full turn.
+const UNIT: f64 = 4096.0;
 
-/// Returns the whole number of steps that a text in a table stands for; a text that is no
-/// number as it is.
-pub(crate) fn steps(text: &str, unit: f64) -> Value {
+/// Returns the field that a cell of a place or of angles stands for, and its value; `None`
+/// for other columns.
+pub(crate) fn place_cell(column: &str, text: &str) -> Option<(&'static str, Value)> {
+    let units = || steps(text, UNIT);
+    let degrees = |angle| steps(angle, UNIT / 360.0);
+    Some(match column {
+        "x" => ("position[0]", units()),
+        "y" => ("position[1]", units()),
+        "z" => ("position[2]", units()),
+        "angles" => ("angles", text.split_whitespace().map(degrees).collect()),
+        _ => return None,
+    })
+}
+
+/// Returns the whole number of steps that a text in a table stands for. A text that is no
+/// number stays a text, which the field refuses.
+fn steps(text: &str, unit: f64) -> Value {
     match text.parse::<f64>() {
-        Ok(number) => Value::Integer((number * unit).round() as i64),
-        Err(_) => Value::text(text.to_owned()),
+        Ok(number) if number.is_finite() => Value::Integer((number * unit).round() as i64),
+        _ => Value::text(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_in_units_and_angles_in_degrees() {
+        let place = |column, text| place_cell(column, text).unwrap().1;
+        assert_eq!(place("y", "-1.5"), Value::Integer(-6144));
+        assert_eq!(
+            place("angles", "90 0"),
+            Value::from_iter([Value::Integer(1024), Value::Integer(0)])
+        );
+        for text in ["nan", "inf", "1,5", ""] {
+            assert_eq!(place("x", text), Value::text(text.to_owned()));
+        }
+        assert!(place_cell("flags", "1").is_none());
     }
 }

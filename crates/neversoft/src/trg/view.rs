@@ -9,7 +9,7 @@ use hpimount_record::Value;
 
 use super::level::{self, Heading};
 use crate::trg::{self, Argument, Command, Flags, Trg, kind_name};
-use crate::view::{UNIT, hash_text, steps};
+use crate::view::{hash_text, place_cell};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::edit::{Form, Place};
 use hpimount_assets::view::import::Editable;
@@ -219,21 +219,11 @@ fn command(step: &Command) -> Value {
 /// Returns the value that a text in a row of `nodes.tsv` stands for.
 fn node_cell(trg: &Trg, row: usize, column: &str, text: &str) -> Option<(String, Value)> {
     let (field, value) = match column {
-        "x" => ("position[0]", steps(text, UNIT)),
-        "y" => ("position[1]", steps(text, UNIT)),
-        "z" => ("position[2]", steps(text, UNIT)),
-        "angles" => {
-            let angles = text.split_whitespace();
-            (
-                "angles",
-                angles.map(|angle| steps(angle, UNIT / 360.0)).collect(),
-            )
-        }
         "flags" if trg.node(row).is_ok_and(|node| node.is_rail()) => {
             ("words[0]", Value::text(text.to_owned()))
         }
         "subtype" | "links" | "flags" | "checksum" => (column, Value::text(text.to_owned())),
-        _ => return None,
+        _ => place_cell(column, text)?,
     };
     Some((format!("nodes[{row}].{field}"), value))
 }

@@ -11,7 +11,7 @@ use crate::psx::{
     AnimationV1, ChnkItem, Chunk, Content, FaceCounts, Kind, Model, Object, Palette, Psx,
     SpriteFrame, TextureData, Version,
 };
-use crate::view::{UNIT, hash_text, steps};
+use crate::view::{hash_text, place_cell};
 use hpimount_assets::view::edit::{Form, Place};
 use hpimount_assets::view::node::{self, Node, Nodes};
 use hpimount_assets::view::page::{Page, Rows};
@@ -193,16 +193,8 @@ fn objects(shown: &Shown) -> Rows<'_> {
 /// Returns the value that a text in a row of `objects.tsv` stands for.
 fn object_cell(_: &Shown, row: usize, column: &str, text: &str) -> Option<(String, Value)> {
     let (field, value) = match column {
-        "x" => ("position[0]", steps(text, UNIT)),
-        "y" => ("position[1]", steps(text, UNIT)),
-        "z" => ("position[2]", steps(text, UNIT)),
-        "angles" => {
-            let angles = text.split_whitespace();
-            let angles = angles.map(|angle| steps(angle, UNIT / 360.0));
-            ("angles", angles.collect())
-        }
         "model" | "flags" => (column, Value::text(text.to_owned())),
-        _ => return None,
+        _ => place_cell(column, text)?,
     };
     Some((format!("objects[{row}].{field}"), value))
 }
