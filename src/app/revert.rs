@@ -4,17 +4,16 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, mkdirat, openat, renameat, statat, unlinkat};
-use rustix::io::Errno;
+use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, unlinkat};
 
 use super::Failure;
-use crate::edit::{EDIT, TRASH};
+use crate::edit::{EDIT, move_to_trash};
 use crate::source::{DIRECTORY_HANDLE, WHITEOUT, open_beneath};
 
 /// Maximum length of a path in an attribute.
@@ -68,7 +67,7 @@ struct Edits {
 impl Edits {
     /// Finds the edits of a path. The entry, and directories around it, may be deleted.
     fn of(path: &Path) -> io::Result<Self> {
-        let path = std::path::absolute(path)?;
+        let path = resolved(path)?;
         for around in path.ancestors() {
             let mut value = [0; MAX_PATH];
             let Ok(length) = rustix::fs::getxattr(around, EDIT, &mut value[..]) else {
@@ -89,6 +88,17 @@ impl Edits {
         }
         Err(io::Error::other("is in no mount that is edited"))
     }
+}
+
+/// Returns an absolute path without symbolic links, of which the last names may not exist:
+/// another name of an asset leads to its file.
+fn resolved(path: &Path) -> io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    let mut found = path.ancestors().filter_map(|around| {
+        let rest = path.strip_prefix(around).ok()?;
+        Some(around.canonicalize().ok()?.join(rest))
+    });
+    found.next().ok_or(ErrorKind::NotFound.into())
 }
 
 /// Waits until the mount has noticed that a path is not edited any more, but not for long.
@@ -144,21 +154,4 @@ fn spelling(directory: &OwnedFd, name: &str) -> io::Result<Option<String>> {
         }
     }
     Ok(found)
-}
-
-/// Moves an entry of a directory to the trash, under a name that is free there.
-fn move_to_trash(root: &OwnedFd, directory: &OwnedFd, name: &str) -> io::Result<()> {
-    match mkdirat(root, TRASH, Mode::from_raw_mode(0o700)) {
-        Ok(()) | Err(Errno::EXIST) => {}
-        Err(error) => return Err(error.into()),
-    }
-    let trash = open_beneath(root.as_fd(), Path::new(TRASH), DIRECTORY_HANDLE)?;
-    let names = (1..).map(|number| format!("{name}.{number}"));
-    let is_free = |free: &String| {
-        let found = statat(&trash, &**free, AtFlags::SYMLINK_NOFOLLOW);
-        found.is_err_and(|error| error == Errno::NOENT)
-    };
-    let free = std::iter::once(name.to_owned()).chain(names).find(is_free);
-    let free = free.ok_or(ErrorKind::AlreadyExists)?;
-    Ok(renameat(directory, name, &trash, &*free)?)
 }

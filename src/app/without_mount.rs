@@ -145,8 +145,14 @@ pub fn extract(
     let (read, written) = with_tasks(read, |task| folder.perform(task));
     bar.finish_and_clear();
     written.map_err(Failure::NotWritten)?;
-    read.map_err(Failure::no_thread)??;
-    Ok(failed.unwrap_or(ExitCode::SUCCESS))
+    let read: Result<(), Failure> = read.map_err(Failure::no_thread)?.map_err(Failure::from);
+    match (read, failed) {
+        (Err(failure), Some(code)) => {
+            failure.report();
+            Ok(code)
+        }
+        (read, failed) => read.map(|()| failed.unwrap_or(ExitCode::SUCCESS)),
+    }
 }
 
 /// A check and its output options.

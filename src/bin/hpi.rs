@@ -73,16 +73,8 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             app::pack(&pack, style).map(|()| ExitCode::SUCCESS)
         }
         #[cfg(target_os = "linux")]
-        Command::Revert(args) => {
-            let paths = args.paths.iter();
-            paths.map(Path::new).try_for_each(app::revert)?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Command::Unmount(args) => {
-            let points = args.mount_points.iter();
-            points.map(Path::new).try_for_each(app::unmount)?;
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Revert(args) => Ok(each(&args.paths, app::revert)),
+        Command::Unmount(args) => Ok(each(&args.mount_points, app::unmount)),
         Command::Open(args) => Ok(match args.action() {
             Ok(action) => desktop::run(action),
             Err(problem) => desktop::report(CANNOT_OPEN, &problem, ExitReason::USAGE),
@@ -94,6 +86,14 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         Command::Completions { shell, program } => print(&cli::completions(shell, &program)),
         Command::Man { command } => print(&cli::man(command.as_deref()).map_err(Failure::Usage)?),
     }
+}
+
+/// Does something with all paths. Returns the exit code of the first failure; all are
+/// reported.
+fn each<P: AsRef<Path>>(paths: &[P], act: fn(&Path) -> Result<(), Failure>) -> ExitCode {
+    let failures = paths.iter().filter_map(|path| act(path.as_ref()).err());
+    let codes: Vec<ExitCode> = failures.map(|failure| failure.report()).collect();
+    codes.first().copied().unwrap_or(ExitCode::SUCCESS)
 }
 
 /// Mounts, and serves the mount in the foreground or in the background.

@@ -19,7 +19,7 @@ pub(super) const MOUNT_OPTIONS_ID: &str = "mount_options";
 pub(super) const MOUNT_OPTIONS_VALUE: &str = "OPTION,...";
 
 /// What is read, and how.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Args)]
 #[command(next_help_heading = "Options for sources")]
 pub struct Contents {
     /// Mount options, separated by commas

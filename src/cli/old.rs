@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::Rejected;
+use super::{HPI, Rejected};
 
 /// Options of programs, and the commands that they became.
 const OLD: &[(&str, &str, &str)] = &[
@@ -26,7 +26,7 @@ const GENERATE: (&str, &str) = ("--generate", "man [COMMAND]` or `hpi completion
 pub(super) fn check(name: &str, line: &[OsString]) -> Result<(), Rejected> {
     let of_program = OLD.iter().filter(|(program, ..)| *program == name);
     let old = of_program.map(|(_, option, new)| (*option, *new));
-    let old: Vec<_> = old.chain([GENERATE]).collect();
+    let old: Vec<_> = old.chain((name != HPI).then_some(GENERATE)).collect();
     let words = line.iter().skip(1).take_while(|word| *word != "--");
     for word in words {
         let word = word.to_string_lossy();

@@ -228,7 +228,13 @@ const LIST: &[Section] = &[
 ];
 
 const EXTRACT: &[Section] = &[
-    SIGNALS,
+    Section {
+        heading: "SIGNALS",
+        blocks: &[Block::Text(
+            "SIGHUP, SIGINT and SIGTERM end the program and remove the unfinished files; complete \
+             ones stay. A write beyond the limit of file sizes is an error, as on a full disk.",
+        )],
+    },
     Section {
         heading: "EXAMPLES",
         blocks: &[

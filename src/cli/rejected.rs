@@ -1,6 +1,11 @@
 //! Why a command line is rejected.
 
+use clap::error::ErrorKind;
+
 use super::HPI;
+
+/// The kind of a command line without a command, for which clap prints the help.
+const HELP: ErrorKind = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
 
 /// Why a command line is rejected.
 #[derive(Debug, thiserror::Error)]
@@ -15,10 +20,10 @@ pub enum Rejected {
 
 impl Rejected {
     /// Returns the message for the user, in one line. Prints the text of
-    /// `--help` or `--version` instead and exits, if that was requested.
+    /// `--help` or `--version` instead and exits, if that was requested or nothing else was.
     pub fn into_message(self) -> String {
         match self {
-            Self::Parser(error) if !error.use_stderr() => error.exit(),
+            Self::Parser(error) if !error.use_stderr() || error.kind() == HELP => error.exit(),
             Self::Parser(error) => format!("{}; see --help", first_paragraphs(&error.to_string())),
             Self::Old(..) => self.to_string(),
         }

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::spool::Spool;
+use crate::memory::budget::Charge;
 use crate::sync::lock;
 use hpimount_containers::changes::{NewFile, Report};
 
 /// An asset that was made from edited files.
-#[derive(Clone)]
 pub struct MadeAsset {
     /// A number that other originals of the archive are unlikely to have.
     pub archive: u64,
@@ -25,6 +25,8 @@ pub struct MadeAsset {
     pub asset: NewFile,
     /// What there is to say about it.
     pub report: Report,
+    /// The memory of all this.
+    pub memory: Charge,
 }
 
 /// The assets.

@@ -22,7 +22,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::source::{OPAQUE, WHITEOUT, open_beneath};
+use crate::source::{OPAQUE, WHITEOUT, open_beneath, rename_without_replacing};
 use crate::sync::{Mutex, lock};
 use hpimount_containers::changes::is_litter;
 
@@ -185,24 +185,6 @@ impl EditFolder {
         Ok(())
     }
 
-    /// Moves an entry of a directory to the trash, under a name that is free there.
-    fn move_to_trash(&self, directory: &OwnedFd, name: &str) -> io::Result<()> {
-        let trash = self.make(TRASH)?;
-        for number in 0.. {
-            let free = match number {
-                0 => name.to_owned(),
-                number => format!("{name}.{number}"),
-            };
-            match renameat_with(directory, name, &trash, &*free, RenameFlags::NOREPLACE) {
-                Err(Errno::EXIST) => {}
-                // Where renaming may only replace.
-                Err(Errno::INVAL) => return rename(directory, name, &trash, &free),
-                renamed => return Ok(renamed?),
-            }
-        }
-        Ok(())
-    }
-
     /// Takes the name from a file, which is unfinished then. Returns its new name.
     fn unname(&mut self, path: &str) -> io::Result<String> {
         self.unfinished += 1;
@@ -261,7 +243,7 @@ impl EditFolder {
         let (parent, name) = split(path);
         let moved = self
             .directory(parent)
-            .and_then(|parent| self.move_to_trash(&parent, name));
+            .and_then(|parent| move_to_trash(&self.root, &parent, name));
         match moved {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             moved => moved,
@@ -278,6 +260,27 @@ impl EditFolder {
     fn sync(&self, path: &str) -> io::Result<()> {
         Ok(rustix::fs::fsync(self.directory(path)?)?)
     }
+}
+
+/// Moves an entry of a directory to the trash of the folder at `root`, under a name that is
+/// free there.
+///
+/// # Errors
+/// Returns the error of the operating system.
+pub(crate) fn move_to_trash(root: &OwnedFd, directory: &OwnedFd, name: &str) -> io::Result<()> {
+    match mkdirat(root, TRASH, DIRECTORY_MODE) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let trash = open_beneath(root, Path::new(TRASH), DIRECTORY)?;
+    let mut free = name.to_owned();
+    for number in 1.. {
+        match rename_without_replacing(directory, name, &trash, &free) {
+            Err(Errno::EXIST) => free = format!("{name}.{number}"),
+            renamed => return Ok(renamed?),
+        }
+    }
+    Ok(())
 }
 
 /// Divides a path into the directory and the name.

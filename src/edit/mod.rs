@@ -64,7 +64,7 @@ use crate::mount::{self, Ino, OpenError, Options, Prepared, Vfs};
 use crate::sync::{Mutex, lock};
 
 pub use self::files::Change;
-pub(crate) use self::folder::TRASH;
+pub(crate) use self::folder::move_to_trash;
 pub use self::list::Entry;
 pub use self::look::Attributes;
 pub(crate) use self::read::EDIT;

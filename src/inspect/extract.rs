@@ -11,7 +11,7 @@ use super::bounds::Bounds;
 use super::ordered::ordered;
 use super::path::{Found, find};
 use super::walk::{Step, Walk};
-use super::{Contents, Error, Role};
+use super::{Archive, Contents, Error, Role};
 use crate::mount::{self, Bytes, FileKind, HeldIno, Ino, Vfs};
 use crate::namespace::companion::CONVERTED;
 use crate::source::ExtractTask;
@@ -152,9 +152,14 @@ impl Extract<'_> {
                     if is_packed {
                         bounds.enter().map_err(left_out)?;
                     }
-                    match self.is_archive(&step) {
-                        Ok(true) => self.enter(&mut walk, step)?,
-                        Ok(false) => {}
+                    match self.archive(&step) {
+                        Ok(Some(archive)) => {
+                            if !is_packed {
+                                bounds.store(&archive);
+                            }
+                            self.enter(&mut walk, step)?;
+                        }
+                        Ok(None) => {}
                         Err(error) => push(Job::Trouble(error)),
                     }
                 }
@@ -197,16 +202,15 @@ impl Extract<'_> {
         Ok(())
     }
 
-    /// Returns whether a file that looks like an archive is one.
-    fn is_archive(&self, inside: &Step) -> Result<bool, Error> {
+    /// Returns the archive that a file which looks like one is, if it is one.
+    fn archive(&self, inside: &Step) -> Result<Option<Archive>, Error> {
+        let failed = |error| Error::path(&inside.path, error);
         let archive = Contents(self.vfs).archive(*inside.entry.ino);
-        match archive
-            .map_err(|error| Error::path(&inside.path, error))?
-            .problem
-        {
-            None => Ok(true),
-            Some(problem @ bytes::Error::Damaged { .. }) => Err(Error::path(&inside.path, problem)),
-            Some(_) => Ok(false),
+        let archive = archive.map_err(failed)?;
+        match archive.problem {
+            None => Ok(Some(archive)),
+            Some(bytes::Error::UnknownFormat) => Ok(None),
+            Some(problem) => Err(Error::path(&inside.path, problem)),
         }
     }
 

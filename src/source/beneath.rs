@@ -1,11 +1,12 @@
-//! Opening files below a directory and nowhere else.
+//! Opening and renaming files below a directory and nowhere else.
 
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path};
 
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, statat};
+use rustix::io::Errno;
 
 use super::DIRECTORY_HANDLE;
 
@@ -22,7 +23,6 @@ pub fn open_beneath(directory: impl AsFd, path: &Path, flags: OFlags) -> io::Res
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::{ResolveFlags, openat2};
-        use rustix::io::Errno;
 
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
         let target = if path.as_os_str().is_empty() {
@@ -37,6 +37,32 @@ pub fn open_beneath(directory: impl AsFd, path: &Path, flags: OFlags) -> io::Res
         }
     }
     open_by_parts(directory, path, flags)
+}
+
+/// Renames an entry of a directory, unless there is one of the new name.
+///
+/// # Errors
+/// Returns `EXIST` if there is one, or the error of the operating system. File systems that
+/// can only replace may replace one that appears at this moment.
+pub fn rename_without_replacing(
+    from: impl AsFd,
+    old: &str,
+    to: impl AsFd,
+    new: &str,
+) -> rustix::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{RenameFlags, renameat_with};
+
+        match renameat_with(&from, old, &to, new, RenameFlags::NOREPLACE) {
+            Err(Errno::INVAL) => {}
+            renamed => return renamed,
+        }
+    }
+    match statat(&to, new, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => renameat(from, old, to, new),
+        found => found.and(Err(Errno::EXIST)),
+    }
 }
 
 /// Like [`open_beneath`], one component at a time.

@@ -4,19 +4,22 @@ use std::collections::HashMap;
 use std::fs::{File, FileTimes};
 use std::io::{self, ErrorKind, Write};
 use std::ops::Deref;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{
-    AtFlags, Mode, OFlags, RawMode, mkdirat, openat, renameat, statat, symlinkat, unlinkat,
+    AtFlags, CWD, Mode, OFlags, RawMode, mkdirat, openat, renameat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 
 use super::new_folder::{check_apart, mode_in, of_path};
-use super::{DIRECTORY_HANDLE, open_beneath};
+use super::{DIRECTORY_HANDLE, FileIdentity, FileStat, open_beneath, rename_without_replacing};
 use crate::sync::lock;
+
+/// The error of an entry that exists.
+const EXISTS: &str = "exists; --force replaces it";
 
 /// What to do in the folder. Paths are relative to it.
 pub enum ExtractTask<B> {
@@ -44,6 +47,8 @@ pub struct Extraction {
     force: bool,
     /// The permissions of files, as far as the umask permits.
     mode: u32,
+    /// The files that are read, which are never replaced.
+    sources: Vec<FileIdentity>,
     /// The last directory with its path: most files are in the same one as the file before.
     last: Option<(String, Arc<OwnedFd>)>,
     /// By number. Locked while something is written.
@@ -73,10 +78,15 @@ impl Extraction {
             .canonicalize()
             .and_then(|path| check_apart(&path, readable));
         apart.map_err(failed)?;
-        let root = openat(rustix::fs::CWD, path, DIRECTORY_HANDLE, Mode::empty());
+        let root = openat(CWD, path, DIRECTORY_HANDLE, Mode::empty());
         Ok(Self {
             root: root.map_err(|error| failed(error.into()))?,
             mode: mode_in(path, readable).map_err(failed)?,
+            sources: readable
+                .iter()
+                .filter_map(|path| FileStat::through_links(CWD, path).ok())
+                .map(|stat| stat.identity)
+                .collect(),
             path: path.to_owned(),
             force,
             last: None,
@@ -161,7 +171,7 @@ impl Extraction {
 
     fn begin(&mut self, number: u64, path: &str) -> io::Result<Unfinished> {
         let (directory, name) = self.place(path)?;
-        check_free(&directory, name, self.force)?;
+        self.check_free(&directory, name)?;
         let temporary = format!(".hpi-{}-{number}", std::process::id());
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(self.mode as RawMode);
@@ -176,12 +186,24 @@ impl Extraction {
 
     fn link(&mut self, path: &str, text: &str) -> io::Result<()> {
         let (directory, name) = self.place(path)?;
-        check_free(&directory, name, self.force)?;
+        self.check_free(&directory, name)?;
         match unlinkat(&directory, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(error) => return Err(error.into()),
         }
         Ok(symlinkat(text, &directory, name)?)
+    }
+
+    /// Checks that there is no such entry, or that it may be replaced.
+    fn check_free(&self, directory: &OwnedFd, name: &str) -> io::Result<()> {
+        let problem = match FileStat::at(directory.as_fd(), Path::new(name)) {
+            Err(Errno::NOENT) => return Ok(()),
+            Err(error) => return Err(error.into()),
+            Ok(stat) if self.sources.contains(&stat.identity) => "is read, and is not replaced",
+            Ok(_) if self.force => return Ok(()),
+            Ok(_) => EXISTS,
+        };
+        Err(io::Error::other(problem))
     }
 
     /// Returns the directory and the name of an entry.
@@ -212,13 +234,14 @@ impl Unfinished {
         // Not every file system has every time.
         let _ = self.file.set_times(FileTimes::new().set_modified(modified));
         let (_, name) = self.path.rsplit_once('/').unwrap_or(("", &self.path));
-        let kept = check_free(&self.directory, name, force).and_then(|()| {
-            Ok(renameat(
-                &self.directory,
-                &*self.temporary,
-                &self.directory,
-                name,
-            )?)
+        let (directory, temporary) = (&self.directory, &*self.temporary);
+        let kept = match force {
+            true => renameat(directory, temporary, directory, name),
+            false => rename_without_replacing(directory, temporary, directory, name),
+        };
+        let kept = kept.map_err(|error| match error {
+            Errno::EXIST => io::Error::other(EXISTS),
+            error => error.into(),
         });
         kept.inspect_err(|_| self.remove())
     }
@@ -236,15 +259,6 @@ fn check_name(name: &str) -> io::Result<()> {
         "" | "." | ".." => Err(io::Error::other("is not a path in the folder")),
         _ if name.contains(['/', '\0']) => Err(ErrorKind::InvalidInput.into()),
         _ => Ok(()),
-    }
-}
-
-/// Checks that there is no such entry, or that it may be replaced.
-fn check_free(directory: &OwnedFd, name: &str, force: bool) -> io::Result<()> {
-    match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(_) if !force => Err(io::Error::other("exists; --force replaces it")),
-        Ok(_) | Err(Errno::NOENT) => Ok(()),
-        Err(error) => Err(error.into()),
     }
 }
 

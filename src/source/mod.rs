@@ -13,7 +13,7 @@ mod new_folder;
 pub mod remote;
 mod secret;
 
-pub use self::beneath::open_beneath;
+pub use self::beneath::{open_beneath, rename_without_replacing};
 pub use self::beside::{files_beside, has_name};
 pub use self::changes::{ChangesFolder, OPAQUE, WHITEOUT, read_changes, read_patch};
 pub use self::extraction::{ExtractTask, Extraction};

@@ -63,6 +63,13 @@ fn the_command_lines_are_valid() {
 }
 
 #[test]
+fn without_a_command_the_help_is_printed() {
+    let ran = run(&mut Command::new(env!("CARGO_BIN_EXE_hpi")));
+    assert_eq!((ran.code, &*ran.stdout), (Some(2), ""));
+    assert_eq!(ran.stderr, printed(&["-h"]));
+}
+
+#[test]
 fn the_help_fits_on_a_screen() {
     for flag in ["-h", "--help"] {
         let help = printed(&[flag]);

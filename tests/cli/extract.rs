@@ -315,8 +315,13 @@ fn nothing_unfinished_is_left_after_a_signal() {
     let work = tempfile::tempdir().unwrap();
     let root = work.path().join("source");
     fs::create_dir(&root).unwrap();
-    let source = FaultyFs::new(&root, &[("a.hpi", &sample().bytes)]);
+    let large = File::new(fixtures::noise(1, 8 << 20), Method::Stored);
+    let archive = V1::new(vec![entry(b"large.bin", large)]).build().bytes;
+    let source = FaultyFs::new(&root, &[("a.hpi", &archive)]);
+    // The table is read, and not all of the file.
+    source.set(Mode::HangsAfter(16));
     let out = work.path().join("out");
+    let temporary = |path: &&PathBuf| path.to_string_lossy().contains(".hpi-");
     let mut child = hpi("extract")
         .arg(source.file("a.hpi"))
         .arg("-C")
@@ -324,9 +329,8 @@ fn nothing_unfinished_is_left_after_a_signal() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    source.set(Mode::Hangs);
-    eventually("a file is begun, or all are written", || {
-        source.held() > 0 || child.try_wait().unwrap().is_some()
+    eventually("a file is begun", || {
+        out.exists() && contents(&out).keys().any(|path| temporary(&path))
     });
     let pid = rustix::process::Pid::from_child(&child);
     let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
@@ -340,11 +344,77 @@ fn nothing_unfinished_is_left_after_a_signal() {
         .read_to_string(&mut said)
         .unwrap();
     assert_eq!(said, "");
-    let left = if out.exists() {
-        contents(&out)
-    } else {
-        BTreeMap::new()
-    };
-    let temporary = |path: &&PathBuf| path.to_string_lossy().contains(".hpi-");
-    assert_eq!(left.keys().find(temporary), None);
+    assert!(contents(&out).is_empty(), "{:?}", contents(&out).keys());
+}
+
+#[test]
+fn the_source_is_not_replaced_by_a_file_of_its_name() {
+    let bytes = container_seeds::zip_with("a.zip", b"hostile");
+    let fixture = file("a.zip", &bytes);
+    let mut command = hpi("extract");
+    command.args(["--force".as_ref(), fixture.archive.as_os_str()]);
+    let ran = run(command.current_dir(fixture.archive.parent().unwrap()));
+    assert_eq!(ran.code, Some(20), "{ran:?}");
+    assert!(
+        ran.stderr.contains("a.zip: is read, and is not replaced"),
+        "{ran:?}"
+    );
+    assert!(fs::read(&fixture.archive).unwrap() == bytes);
+}
+
+#[test]
+fn nested_archives_that_cannot_be_read_are_named() {
+    let mut cut = container_seeds::zip_with("a.txt", b"a");
+    // Says that it is the second of several volumes.
+    let end = cut.len() - 22;
+    cut[end + 4] = 1;
+    let fixture = folder(|source| {
+        fs::write(source.join("parts.zip"), &cut).unwrap();
+        fs::write(
+            source.join("fine.zip"),
+            container_seeds::zip_with("b.txt", b"b"),
+        )
+        .unwrap();
+    });
+    let ran = extract(&fixture, &["--nested"]);
+    assert_ne!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
+    assert!(ran.stderr.contains("parts.zip"), "{ran:?}");
+    let written = contents(&out(&fixture));
+    assert_eq!(
+        paths(&written),
+        ["fine.zip", "fine.zip.d", "fine.zip.d/b.txt", "parts.zip"]
+    );
+}
+
+#[test]
+fn what_several_archives_of_a_folder_really_hold_is_extracted() {
+    let fixture = folder(|source| {
+        for name in ["a.zip", "b.zip", "c.zip"] {
+            let zip = container_seeds::zip_with("noise.bin", &fixtures::noise(1, 12 << 20));
+            fs::write(source.join(name), zip).unwrap();
+        }
+    });
+    let written = extracted(&fixture, &["--nested", "--expansion=2"]);
+    assert_eq!(written.len(), 9);
+}
+
+#[test]
+fn the_first_trouble_determines_the_exit_code() {
+    let zeros = File::new(vec![0; 40 << 20], Method::Zlib);
+    let archive = V1::new(vec![
+        entry(
+            b"first.bin",
+            File::new(fixtures::noise(1, 1000), Method::Zlib),
+        ),
+        dir(b"last", vec![entry(b"zeros", zeros)]),
+    ]);
+    let mut bytes = archive.build().bytes;
+    let chunk = bytes.windows(4).position(|four| four == b"SQSH").unwrap();
+    bytes[chunk + 100] ^= 1;
+    let fixture = file("a.hpi", &bytes);
+    let ran = extract(&fixture, &["--expansion=2"]);
+    assert_eq!(ran.stderr.lines().count(), 2, "{ran:?}");
+    assert!(ran.stderr.starts_with("hpi: first.bin: "), "{ran:?}");
+    assert_eq!(ran.code, Some(12), "{ran:?}");
 }

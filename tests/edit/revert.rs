@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use fixtures::hip::{Asset, Hip};
+use hpimount_containers::hip::{Game, Platform};
 use testkit::fuse_test;
 use testkit::mount::{Run, hpi, run};
 
@@ -77,4 +79,36 @@ fn what_is_not_edited_or_in_no_mount_is_named() {
     std::os::unix::fs::symlink(outside, editing.edit("docs")).unwrap();
     assert_ne!(revert(&editing, &["docs/kept.txt"]).code, Some(0));
     assert!(outside.join("kept.txt").exists());
+}
+
+#[fuse_test]
+fn an_edit_is_undone_by_other_paths_of_its_file() {
+    let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
+    hip.layer(0)
+        .add(Asset::new(b"TEXT", "greeting", b"\0\0\0\x05Hello\0\0\0"));
+    let editing = Editing::new("a.HIP", &hip.build());
+    let asset = "layers/00-DEFAULT/greeting.text";
+    let image = editing.image();
+    let names = editing.names("types/Text");
+    let link = format!("types/Text/{}", names[0]);
+    for path in [&*link, "layers/../layers/00-DEFAULT/greeting.text"] {
+        editing.write(&link, b"\0\0\0\x02Hi\0\0");
+        assert!(editing.edit(asset).exists());
+        let ran = revert(&editing, &[path]);
+        assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{path}");
+        assert!(editing.image() == image);
+    }
+}
+
+#[fuse_test]
+fn all_paths_are_undone_though_one_is_not_edited() {
+    let editing = Editing::of_units();
+    editing.write("units/ARMTANK.FBI", "edited");
+    let ran = revert(&editing, &["readme.txt", "units/ARMTANK.FBI"]);
+    assert_eq!(
+        (ran.code, ran.stderr.lines().count()),
+        (Some(20), 1),
+        "{ran:?}"
+    );
+    assert_eq!(editing.read("units/ARMTANK.FBI"), UNIT.as_bytes());
 }

@@ -15,6 +15,9 @@ const END: u64 = 64 << 10;
 /// Number of bytes at the beginning of an asset that tell it from others of its size.
 const HEAD: u64 = 4 << 10;
 
+/// Memory of the record of an edited file, about, without its path.
+const MEMORY_OF_FILE: usize = 128;
+
 /// The known assets of an archive.
 pub(super) struct Known<'a> {
     pub(super) made: &'a MadeAssets,
@@ -106,16 +109,24 @@ impl Edits<'_> {
         })
     }
 
-    /// Remembers an asset that was made of these.
+    /// Remembers an asset that was made of these, if there is memory for it.
     pub(super) fn remember(&self, of: Ingredients, asset: &NewFile, report: &Report) {
+        let paths = of
+            .files
+            .iter()
+            .map(|(_, file)| MEMORY_OF_FILE + file.path().len());
+        let notes = report.notes().map(|note| note.len());
+        let memory = size_of::<MadeAsset>() + paths.sum::<usize>() + notes.sum::<usize>();
+        let memory = self.vfs.reader.budget().charge("known assets", memory);
         let known = self.known.as_ref().filter(|_| report.refusals.is_empty());
-        if let Some(known) = known {
+        if let (Some(known), Ok(memory)) = (known, memory) {
             known.made.insert(MadeAsset {
                 archive: known.archive,
                 original: of.original,
                 files: of.files,
                 asset: asset.clone(),
                 report: report.clone(),
+                memory,
             });
         }
     }
