@@ -486,6 +486,7 @@ impl Opener<'_> {
             name: &candidate.name,
             shown: &file_name(&candidate.path),
             partner: &|name| partners.find(name),
+            is_changed: false,
         };
         let applied = changes.apply(&original, self.reader, self.options);
         applied.map(Some)

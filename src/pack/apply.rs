@@ -132,6 +132,7 @@ impl Edit {
             name,
             shown: name,
             partner: &|wanted| self.partner(wanted),
+            is_changed: false,
         };
         // The result is written once, and read for years.
         let options = mount::Options {
@@ -216,6 +217,7 @@ impl Plan {
             name: empty.name(),
             shown: empty.name(),
             partner: &|_| partner.clone(),
+            is_changed: false,
         };
         let reader = Reader::new(&Budget::new(MEMORY_TO_READ), Spool::new(None, 0));
         let apply = |tools: Tools<'_>, report: &mut Report| {

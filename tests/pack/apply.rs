@@ -564,6 +564,7 @@ fn damaged_originals_are_refused_or_changed_and_never_panic() {
                 name: seed.name,
                 shown: seed.name,
                 partner: &|_| beside.as_deref().map(source),
+                is_changed: false,
             };
             let unwrap = |source| Ok((source, Vec::new()));
             let mut report = Report::default();

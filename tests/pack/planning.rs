@@ -176,6 +176,7 @@ fn planning_reads_nothing_of_a_file_that_stays() {
             name,
             shown: name,
             partner: &|_| partner.clone(),
+            is_changed: false,
         };
         let tools = Tools {
             unwrap: &|source| Ok((source, Vec::new())),

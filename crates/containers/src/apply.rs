@@ -56,7 +56,11 @@ pub fn apply(
     tools: Tools<'_>,
     report: &mut Report,
 ) -> Option<Written> {
-    let mut level = Level { tools, depth: 0 };
+    let mut level = Level {
+        tools,
+        depth: 0,
+        is_changed: original.is_changed,
+    };
     let written = level.apply(original, folder, prefix, report)?;
     report.refusals.is_empty().then_some(written)
 }
@@ -94,7 +98,11 @@ fn match_files(
 ) -> Tree {
     let mut tree = files.tree;
     tree.complete();
-    let mut level = Level { tools, depth: 0 };
+    let mut level = Level {
+        tools,
+        depth: 0,
+        is_changed: false,
+    };
     let mut job = Job {
         // They have no bytes as a whole.
         input: Input::alone(Arc::new(Vec::new()), Options::default()),
@@ -116,6 +124,8 @@ struct Level<'a> {
     tools: Tools<'a>,
     /// Number of archives around the current one.
     depth: usize,
+    /// Whether changes have made the current one.
+    is_changed: bool,
 }
 
 impl Level<'_> {
@@ -316,6 +326,7 @@ impl Level<'_> {
                 let found = tracks.find(|(name, _)| name.eq_ignore_ascii_case(wanted));
                 found.map(|(_, sectors)| sectors.clone())
             },
+            is_changed: self.is_changed,
         };
         self.try_apply(&plain, folder, prefix, report)
     }
@@ -344,6 +355,10 @@ impl Level<'_> {
         }
         let name = tree.node(node).name.clone();
         let parent = tree.parent(node);
+        let partners = formats::changed_pairs().filter_map(|pair| pair.directory_of(&name));
+        let partners = partners.filter_map(|name| tree.find(parent, &name).ok()?);
+        let mut files = std::iter::once(node).chain(partners);
+        let has_new = files.any(|file| tree.new_at(tree.resolve(file)).is_some());
         let original = Original {
             source,
             name: &name,
@@ -352,6 +367,7 @@ impl Level<'_> {
                 let sibling = tree.find(parent, wanted).ok()??;
                 content(tree, volume, tree.resolve(sibling)).ok()
             },
+            is_changed: self.is_changed || has_new,
         };
         let is_added = tree.node(node).is_added;
         if is_added && !formats::is_archive(&name) && self.is_unknown(&original) {
@@ -364,9 +380,11 @@ impl Level<'_> {
         if folder.entries.is_empty() && !folder.is_opaque {
             return Ok(());
         }
+        let around = std::mem::replace(&mut self.is_changed, original.is_changed);
         self.depth += 1;
         let written = self.apply(&original, folder, &format!("{path}/"), job.report);
         self.depth -= 1;
+        self.is_changed = around;
         let Some(written) = written else {
             return Ok(());
         };

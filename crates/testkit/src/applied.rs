@@ -66,6 +66,7 @@ pub fn planned(name: &str, archive: &[u8], folder: Folder) -> Result<Written, St
         name,
         shown: name,
         partner: &|_| None,
+        is_changed: false,
     };
     let mut report = Report::default();
     let tools = Tools {

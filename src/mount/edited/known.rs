@@ -27,7 +27,9 @@ pub(super) struct Known<'a> {
 impl Converter<'_> {
     /// Returns the known assets of an archive, if the mount is edited.
     pub(super) fn known(&self, original: &Original<'_>) -> io::Result<Option<Known<'_>>> {
-        let Some(made) = &self.options.made else {
+        let made = self.options.made.as_ref();
+        // Of another archive in its place, parts that are not looked at here may differ.
+        let Some(made) = made.filter(|_| !original.is_changed) else {
             return Ok(None);
         };
         let source = &*original.source;

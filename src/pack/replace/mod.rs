@@ -163,6 +163,7 @@ fn encode(original: &Original, edited: Vec<ForAsset>, assets: &mut NewAssets) ->
         name: &name,
         shown: &name,
         partner: &|_| None,
+        is_changed: false,
     };
     let converter = Converter {
         options: &mount::Options::default(),

@@ -53,6 +53,9 @@ pub struct Original<'a> {
     pub shown: &'a str,
     /// Finds the other files that it consists of.
     pub partner: FindPartner<'a>,
+    /// Whether earlier changes have made it, or what it is in: the next plan may have
+    /// another one in its place.
+    pub is_changed: bool,
 }
 
 /// A changed archive.

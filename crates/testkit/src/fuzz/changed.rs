@@ -61,6 +61,7 @@ pub fn changed(name: &str, bytes: &[u8], beside: Option<&[u8]>) -> Option<Report
         name,
         shown: name,
         partner: &partner,
+        is_changed: false,
     };
     let unwrap = |source| Ok((source, Vec::new()));
     let tools = Tools {
