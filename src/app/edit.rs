@@ -29,10 +29,8 @@ pub(super) fn open(
         false => Confinement::to_edit(path).enter(),
     };
     let prepared = plan.sources.clone().absolute()?.prepare()?;
-    let below = prepared
-        .clone()
-        .with_changes(&plan.options.apply, plan.options.apply_strict)?;
-    let mut readable = below.paths();
+    let prepared = prepared.with_changes(&plan.options.apply, plan.options.apply_strict)?;
+    let mut readable = prepared.paths();
     let point = options.mount_point.as_deref();
     let path = resolved(folder).map_err(|error| unusable(&error))?;
     check(&path, &readable, point).map_err(|why| unusable(&why))?;
@@ -42,7 +40,6 @@ pub(super) fn open(
     let edit = EditPlan {
         prepared,
         options,
-        below: plan.options.apply.clone(),
         is_strict: plan.options.apply_strict,
         refused: Box::new(move |path, reason| {
             if let Some(notifier) = &notifier {

@@ -101,10 +101,23 @@ impl EditedMount {
             return self.commit_tried(number, &path, own, unfinished, tried);
         }
         self.place(&path, unfinished)?;
+        self.forget_refusal(&path)?;
         self.publish(&[&path], |inodes, change| {
             committed(inodes, number, own, &path, change);
         });
         Ok(())
+    }
+
+    /// Removes what is left of a file that was refused, when another one replaces it or it is
+    /// removed. Returns whether it was refused.
+    pub(super) fn forget_refusal(&self, path: &str) -> Result<bool> {
+        let is_refused = self.refusal(path).is_some();
+        if is_refused {
+            let discarded = self.writer.discard(format!("{path}{REJECTED}"));
+            discarded.map_err(|error| errno(&error))?;
+            lock(&self.refusals).remove(path);
+        }
+        Ok(is_refused)
     }
 
     fn commit_converted(
@@ -124,10 +137,7 @@ impl EditedMount {
             }
             Err(Untried::Failed(errno)) => return Err(errno),
         };
-        self.commit_tried(number, &path, own, unfinished, tried)?;
-        // It is there only if an earlier one was rejected.
-        let _ = self.writer.discard(format!("{path}{REJECTED}"));
-        Ok(())
+        self.commit_tried(number, &path, own, unfinished, tried)
     }
 
     /// Gives a file its place whose version has been made.
@@ -145,7 +155,7 @@ impl EditedMount {
             self.move_to_trash(other)?;
         }
         self.place(path, unfinished)?;
-        lock(&self.refusals).remove(path);
+        self.forget_refusal(path)?;
         self.know(path);
         superseded.iter().for_each(|other| self.know(other));
         let mut inodes = lock(&self.inodes);
@@ -159,10 +169,17 @@ impl EditedMount {
         Ok(())
     }
 
-    /// Returns whether DIR has converted files that may be of the asset at a path.
+    /// Returns whether DIR has converted files of the asset at a path, or of several assets.
     pub(super) fn has_rivals(&self, path: &str) -> bool {
         let version = self.current();
-        version.kept.keys().any(|kept| may_be_of(kept, path))
+        let mut kept = version.kept.keys().filter(|kept| may_be_of(kept, path));
+        kept.any(|kept| {
+            let shown = at(&version.vfs, kept, |ino| version.vfs.shown_asset(ino));
+            match shown {
+                Ok(Some(Some(asset))) => asset.eq_ignore_ascii_case(path),
+                _ => true,
+            }
+        })
     }
 
     /// Moves converted files of an asset that is about to be deleted to the trash of DIR, and
@@ -277,12 +294,13 @@ impl EditedMount {
     }
 
     /// Gives a file that the source cannot have a name in DIR that is not applied, so that
-    /// the rest of DIR can be.
-    pub(super) fn set_aside(&self, number: u64) {
-        let _turn = lock(&self.turn);
+    /// the rest of DIR can be; unless it has changed since the version that has refused it.
+    pub(super) fn set_aside(&self, number: u64, version: u64) {
+        let turn = lock(&self.turn);
         let place = {
             let inodes = lock(&self.inodes);
-            let inode = inodes.get(number).filter(|inode| !inode.is_gone);
+            let inode = inodes.get(number);
+            let inode = inode.filter(|inode| !inode.is_gone && inode.since <= version);
             let own = inode.and_then(|inode| inode.own());
             let own = own.filter(|own| own.elsewhere.is_none() && !own.is_dirty);
             own.cloned().zip(inodes.path(number))
@@ -299,8 +317,15 @@ impl EditedMount {
             let moved = self.writer.rename(path.clone(), rejected.clone(), false);
             moved.map_err(|error| errno(&error))
         });
-        if let Err(error) = moved {
-            return log::error!("{path}: {error}");
+        match moved {
+            Ok(()) => {}
+            // There is no room for the end of such a name.
+            Err(Errno::NAMETOOLONG) => {
+                drop(turn);
+                (self.refused)(&path, &reason);
+                return self.throw_away(&path, version);
+            }
+            Err(error) => return log::error!("{path}: {error}"),
         }
         self.refuse(&path, &reason);
         self.publish(&[&path], |inodes, change| {
@@ -316,9 +341,13 @@ impl EditedMount {
         });
     }
 
-    /// Moves a file whose asset another one has changed since to the trash of DIR.
-    pub(super) fn throw_away(&self, path: &str) {
+    /// Moves a file that a version does not have, since another one has changed its asset or
+    /// the source cannot have it, to the trash of DIR; unless it has changed since.
+    pub(super) fn throw_away(&self, path: &str, version: u64) {
         let _turn = lock(&self.turn);
+        if lock(&self.inodes).is_behind(version, path) {
+            return;
+        }
         if let Err(error) = self.move_to_trash(path) {
             return log::error!("{path}: {error}");
         }
@@ -327,7 +356,9 @@ impl EditedMount {
 
     /// Moves such a file; callers record it.
     fn move_to_trash(&self, path: &str) -> Result<()> {
-        log::warn!("{path}: its asset was changed otherwise since: it is in the trash of DIR");
+        log::warn!(
+            "{path}: moved to the trash of DIR, since its asset was changed otherwise or it is refused"
+        );
         self.keep_before(path)?;
         let moved = self.writer.throw_away(path.to_owned());
         moved.map_err(|error| errno(&error))

@@ -112,8 +112,9 @@ impl EditedMount {
             let discarded = self.writer.discard(unfinished);
             discarded.map_err(|error| errno(&error))?;
         }
-        if own.is_none_or(|own| own.is_over) {
-            self.remove_path(&path)?;
+        match own.is_none_or(|own| own.is_over) {
+            true => self.remove_path(&path)?,
+            false => self.forget_refusal(&path).map(drop)?,
         }
         let mut inodes = lock(&self.inodes);
         let parent = inodes.get(number).map(|inode| inode.parent);
@@ -166,7 +167,7 @@ impl EditedMount {
         };
         let removed = self.writer.delete(path.to_owned(), is_original);
         let was_there = removed.map_err(|error| errno(&error))?;
-        lock(&self.refusals).remove(path);
+        let was_there = self.forget_refusal(path)? || was_there;
         let replaced = Missing::Until(Instant::now() + REPLACED);
         if is_edit && !was_there {
             lock(&self.inodes).miss(path, replaced);

@@ -14,7 +14,7 @@ use std::time::SystemTime;
 use rustix::fs::{FallocateFlags, OFlags, StatVfs};
 use rustix::io::Errno;
 
-use super::folder::MAX_NAME;
+use super::folder::{MAX_NAME, split};
 use super::inode::{Body, Bytes, Handle, Inode, Own};
 use super::look::{Attributes, of_own};
 use super::names::{is_converted, is_derived, join};
@@ -64,9 +64,17 @@ impl EditedMount {
         ) {
             return Err(Errno::ISDIR);
         }
-        let found = self.find_shown(number)?;
-        let mut inodes = lock(&self.inodes);
-        inodes.get_mut(number).ok_or(Errno::STALE)?.pinned = found.clone();
+        let (found, mut inodes) = loop {
+            let found = self.find_shown(number)?;
+            let mut inodes = lock(&self.inodes);
+            let inode = inodes.get_mut(number).ok_or(Errno::STALE)?;
+            // A version may have shown it meanwhile.
+            if found.is_none() && matches!(inode.body, Body::Shown(_)) {
+                continue;
+            }
+            inode.pinned = found.clone();
+            break (found, inodes);
+        };
         let handle = inodes.open(Handle::File {
             inode: number,
             found,
@@ -467,28 +475,37 @@ impl EditedMount {
         }
     }
 
+    /// Writes the entries of a directory to the disk.
+    ///
+    /// # Errors
+    /// Returns the error of the operating system.
+    pub fn fsync_directory(&self, number: u64) -> Result<()> {
+        let path = lock(&self.inodes).path(number).ok_or(Errno::STALE)?;
+        self.writer.sync(&path).map_err(|error| errno(&error))
+    }
+
     /// Writes a file to the disk, at its place in DIR.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`EditedMount::flush`].
     pub fn fsync(&self, number: u64) -> Result<()> {
         self.commit(number)?;
-        let (path, own) = {
-            let inodes = lock(&self.inodes);
-            let inode = inodes.get(number).ok_or(Errno::STALE)?;
-            (inodes.path(number), inode.own().cloned())
+        let path = lock(&self.inodes).path(number).ok_or(Errno::STALE)?;
+        let file = match self.own_file(number)? {
+            Some(file) => Some(file),
+            // A version has it already.
+            None if self.is_in_folder(&path) => {
+                let file = open_beneath(&self.folder, Path::new(&path), OFlags::RDONLY);
+                Some(Arc::new(file.map_err(|error| errno(&error))?.into()))
+            }
+            None => None,
         };
-        let (Some(own), Some(file)) = (own, self.own_file(number)?) else {
+        let Some(file) = file else {
             return Ok(());
         };
         file.sync_all().map_err(|error| errno(&error))?;
-        match path.filter(|_| own.elsewhere.is_none()) {
-            Some(path) => {
-                let synced = self.writer.sync_parent(&path);
-                synced.map_err(|error| errno(&error))
-            }
-            None => Ok(()),
-        }
+        let synced = self.writer.sync(split(&path).0);
+        synced.map_err(|error| errno(&error))
     }
 
     /// Returns the room in the file system of DIR.

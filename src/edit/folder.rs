@@ -256,9 +256,16 @@ impl EditFolder {
         File::from(file).set_times(FileTimes::new().set_modified(modified))
     }
 
-    /// Writes a directory to the disk.
+    /// Writes a directory and those around it, which may be new, to the disk.
     fn sync(&self, path: &str) -> io::Result<()> {
-        Ok(rustix::fs::fsync(self.directory(path)?)?)
+        for path in Path::new(path).ancestors() {
+            match open_beneath(&self.root, path, DIRECTORY) {
+                // Nothing has changed in it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                directory => rustix::fs::fsync(directory?)?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -483,10 +490,10 @@ impl Writer {
         })
     }
 
-    /// Writes the directory of a file to the disk.
-    pub(super) fn sync_parent(&self, path: &str) -> io::Result<()> {
-        let parent = split(path).0.to_owned();
-        self.run(move |folder| folder.sync(&parent))
+    /// Writes a directory to the disk.
+    pub(super) fn sync(&self, path: &str) -> io::Result<()> {
+        let path = path.to_owned();
+        self.run(move |folder| folder.sync(&path))
     }
 }
 

@@ -1,6 +1,9 @@
 //! What happens some time after a file was closed or DIR was changed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Weak};
@@ -14,6 +17,7 @@ use super::inode::{Body, Note};
 use super::inodes::Inodes;
 use super::names::{Use, join};
 use super::watch::{Signal, Watch, changed_name};
+use crate::mount::is_plain;
 use crate::source::{FileStat, OPAQUE, WHITEOUT, open_beneath};
 use crate::sync::lock;
 use hpimount_containers::volume::MAX_DEPTH;
@@ -74,8 +78,8 @@ pub(super) fn work(mount: &Weak<EditedMount>, watch: &Watch) {
             Ok(Signal::Closed(number)) => {
                 pending.files.insert(number, Instant::now() + MOMENT);
             }
-            Ok(Signal::Refused(number)) => mount.set_aside(number),
-            Ok(Signal::Superseded(path)) => mount.throw_away(&path),
+            Ok(Signal::Refused(number, version)) => mount.set_aside(number, version),
+            Ok(Signal::Superseded(path, version)) => mount.throw_away(&path, version),
             Ok(Signal::Changed(path)) => {
                 pending.paths.insert(path);
                 pending.settled.get_or_insert(Instant::now() + SETTLED);
@@ -210,12 +214,8 @@ impl EditedMount {
         ) else {
             return (None, false);
         };
-        let stat = |name: &str| FileStat::at(std::os::fd::AsFd::as_fd(&directory), name.as_ref());
-        let there = stat(name).ok().map(|stat| match stat.kind {
-            FileType::Directory => stat.identity.number(),
-            _ => stat.version(),
-        });
-        (there, stat(&format!("{WHITEOUT}{name}")).is_ok())
+        let number = |name: &str| number_at(directory.as_fd(), OsStr::new(name));
+        (number(name), number(&format!("{WHITEOUT}{name}")).is_some())
     }
 
     /// Returns whether DIR has a file at a path.
@@ -260,13 +260,17 @@ impl EditedMount {
     fn missed(&self) -> BTreeSet<String> {
         let mut now = BTreeMap::new();
         self.scan("", &mut now);
-        let before = lock(&self.marks).scanned.replace(now.clone());
-        let Some(before) = before else {
-            return BTreeSet::from([String::new()]);
+        let scanned = &mut lock(&self.marks).scanned;
+        let changed = match scanned {
+            None => BTreeSet::from([String::new()]),
+            Some(before) => {
+                let differs = |path: &&String| before.get(*path) != now.get(*path);
+                let paths = before.keys().chain(now.keys());
+                paths.filter(differs).cloned().collect()
+            }
         };
-        let differs = |path: &&String| before.get(*path) != now.get(*path);
-        let paths = before.keys().chain(now.keys());
-        paths.filter(differs).cloned().collect()
+        *scanned = Some(now);
+        changed
     }
 
     /// Adds the entries of a directory of DIR.
@@ -277,35 +281,41 @@ impl EditedMount {
         };
         // What cannot be listed is found when it can.
         for entry in Dir::read_from(&directory).into_iter().flatten().flatten() {
-            let Ok(name) = entry.file_name().to_str() else {
-                continue;
-            };
-            let Some(name) = changed_name(name).filter(|name| ![".", ".."].contains(name)) else {
+            let raw = OsStr::from_bytes(entry.file_name().to_bytes());
+            let text = raw.to_string_lossy();
+            let Some(name) = changed_name(&text).filter(|name| ![".", ".."].contains(name)) else {
                 continue;
             };
             let inner = join(path, name);
             if entry.file_type() == FileType::Directory && inner.split('/').count() < MAX_DEPTH {
                 self.scan(&inner, found);
             }
-            let mark = self.mark(&inner);
-            found.insert(inner, mark);
+            let (there, is_deleted) = found.entry(inner).or_default();
+            match name == text {
+                true => *there = number_at(directory.as_fd(), raw),
+                false => *is_deleted = true,
+            }
         }
     }
 
     /// Shows changes of DIR that others have made.
     pub(super) fn changed_outside(&self, paths: BTreeSet<String>) {
-        let _turn = lock(&self.turn);
+        // Looking at all of DIR may take long, and need not stop those who change it.
         let paths = match paths.contains("") {
             true => self.missed(),
             false => paths,
         };
+        let _turn = lock(&self.turn);
         let is_known = |path: &String| {
             let mark = self.mark(path);
-            lock(&self.marks).known.get(path) == Some(&mark)
+            is_plain(path) && lock(&self.marks).known.get(path) == Some(&mark)
         };
-        let changed: Vec<String> = paths.into_iter().filter(|path| !is_known(path)).collect();
+        let mut changed: Vec<String> = paths.into_iter().filter(|path| !is_known(path)).collect();
         if changed.is_empty() {
             return;
+        }
+        if !changed.iter().all(|path| is_plain(path)) {
+            changed = vec![String::new()];
         }
         for path in &changed {
             let (parent, name) = split(path);
@@ -336,6 +346,15 @@ fn show_anew(inodes: &mut Inodes, changed: &[String]) {
             inodes.remove_name(number);
         }
     }
+}
+
+/// Returns the version of the file or the identity of the directory with a name.
+fn number_at(directory: BorrowedFd<'_>, name: &OsStr) -> Option<u64> {
+    let stat = FileStat::at(directory, Path::new(name)).ok()?;
+    Some(match stat.kind {
+        FileType::Directory => stat.identity.number(),
+        _ => stat.version(),
+    })
 }
 
 /// Returns whether a path in DIR belongs to an unfinished file.

@@ -20,8 +20,8 @@
 //!
 //! # Lock order
 //!
-//! The turn to change DIR, then the inodes, then the progress of the planner. No lock but
-//! the turn is held while a version is made, read, or waited for.
+//! The turn to change DIR, then the gate of a file, then the inodes, then the progress of the
+//! planner. Only the turn and a gate are held while a version is made, read, or waited for.
 
 mod changed;
 mod commit;
@@ -149,12 +149,10 @@ impl OpenedFolder {
 
 /// The sources and options of an edited mount.
 pub struct EditPlan {
-    /// The sources, without changes.
+    /// The sources, with the changes below DIR.
     pub prepared: Prepared,
     /// Options of the tree.
     pub options: Options,
-    /// Folders of changes below DIR.
-    pub below: Vec<PathBuf>,
     /// Whether changes are refused that games may not find.
     pub is_strict: bool,
     /// Is called with the path of each file that is refused, and the reason.
@@ -209,7 +207,6 @@ impl EditedMount {
                 ..plan.options
             },
             made,
-            below: plan.below,
             folder: path.clone(),
             is_strict: plan.is_strict,
             writer: writer.clone(),
@@ -273,9 +270,9 @@ impl EditedMount {
         if let Some(refused) = settled {
             refused
                 .into_iter()
-                .for_each(|number| self.signal(Signal::Refused(number)));
+                .for_each(|number| self.signal(Signal::Refused(number, version.number)));
             for path in &version.superseded {
-                self.signal(Signal::Superseded(path.clone()));
+                self.signal(Signal::Superseded(path.clone(), version.number));
             }
         }
         version
@@ -287,18 +284,16 @@ impl EditedMount {
             return Ok(original);
         }
         let recipe = &self.planner.recipe;
-        let prepared = recipe.prepared.clone();
-        let prepared = prepared.with_changes(&recipe.below, recipe.is_strict);
         let options = Options {
             spool: None,
             ..recipe.options.clone()
         };
-        let opened = prepared
-            .and_then(|prepared| Vfs::open_within(&recipe.budget, prepared, options))
-            .map_err(|error| {
+        let opened = Vfs::open_within(&recipe.budget, recipe.prepared.clone(), options).map_err(
+            |error| {
                 log::error!("{error}");
                 Errno::IO
-            })?;
+            },
+        )?;
         Ok(self.original.get_or_init(|| opened))
     }
 

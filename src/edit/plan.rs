@@ -202,14 +202,15 @@ impl Planner {
     fn publish(&self, number: u64, made: Result<Version, OpenError>, took: Duration) {
         let mut progress = lock(&self.progress);
         progress.took = took;
-        let is_late = made.is_err() && progress.wanted > number;
-        if number < progress.planned || is_late {
-            // A file may have changed while it was read.
+        if number < progress.planned {
             return;
         }
         progress.planned = number;
+        let is_last = progress.wanted == number;
         let replaced = match made {
             Ok(version) => Some(progress.show(version)),
+            // There are changes after it, which may be why.
+            Err(_) if !is_last => None,
             Err(error) => {
                 let text = error.to_string();
                 if progress.problem.as_ref() != Some(&text) {

@@ -184,9 +184,14 @@ impl EditedMount {
     /// Returns why a file is refused, if it is.
     pub(super) fn refusal(&self, path: &str) -> Option<String> {
         let remembered = lock(&self.refusals).get(path).cloned();
-        remembered.or_else(|| match &self.current().kept.get(path)?.state {
-            State::Refused(reason) => Some(reason.clone()),
-            State::Edited | State::Empty => None,
+        remembered.or_else(|| {
+            let version = self.current();
+            let reason = match &version.kept.get(path)?.state {
+                State::Refused(reason) => reason.clone(),
+                State::Edited | State::Empty => return None,
+            };
+            let is_behind = lock(&self.inodes).is_behind(version.number, path);
+            (!is_behind).then_some(reason)
         })
     }
 

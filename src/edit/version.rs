@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
-use super::folder::{REJECTED, Writer};
+use super::folder::{REJECTED, TRASH, Writer};
 use super::names::{is_converted, join};
 use crate::content::MadeAssets;
 use crate::memory::budget::Budget;
@@ -23,11 +23,9 @@ const MAX_TRIES: usize = 16;
 
 /// What the versions are made of.
 pub(super) struct Recipe {
-    /// The sources, without changes.
+    /// The sources, without the changes of DIR.
     pub(super) prepared: Prepared,
     pub(super) options: Options,
-    /// Folders of changes below DIR.
-    pub(super) below: Vec<PathBuf>,
     /// DIR.
     pub(super) folder: PathBuf,
     pub(super) is_strict: bool,
@@ -134,9 +132,7 @@ impl Recipe {
         let (mut superseded, mut refused) = (Vec::new(), Vec::new());
         let version_of_made = self.made.begin();
         for _ in 0..MAX_TRIES {
-            let prepared = self
-                .prepared
-                .with_edits(&self.below, &edits, self.is_strict)?;
+            let prepared = self.prepared.with_edits(&edits, self.is_strict)?;
             let error = match Vfs::open_within(&self.budget, prepared, options.clone()) {
                 Ok(vfs) => {
                     self.made.end(version_of_made);
@@ -220,11 +216,12 @@ impl Recipe {
     }
 }
 
-/// Removes files that are not applied: rejected ones, and empty converted files, which are
-/// being written. Returns the files that are shown as they are; the one at
-/// `new_path` replaces one that was rejected.
+/// Removes files that are not applied: the trash, rejected ones, and empty converted files,
+/// which are being written. Returns the files that are shown as they are; the one at
+/// `new_path`, as any that was saved later, replaces one that was rejected.
 fn take_unusual(edits: &mut Edits, new_path: Option<&str>) -> BTreeMap<String, Kept> {
     let (mut kept, mut rejected) = (BTreeMap::new(), Vec::new());
+    edits.take(TRASH);
     edits.each(&mut |path, change| {
         if let (Some(path), Change::File(file)) = (path.strip_suffix(REJECTED), change) {
             rejected.push((path.to_owned(), file.clone()));
@@ -245,7 +242,9 @@ fn take_unusual(edits: &mut Edits, new_path: Option<&str>) -> BTreeMap<String, K
     }
     for (path, file) in rejected {
         edits.take(&format!("{path}{REJECTED}"));
-        if new_path == Some(path.as_str()) {
+        let later = edits.file(&path).map(NewFile::modified);
+        let is_replaced = later.is_some_and(|later| later > file.modified());
+        if is_replaced || new_path == Some(path.as_str()) {
             continue;
         }
         let reason = "was refused when it was saved; save it again to see why";

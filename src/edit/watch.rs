@@ -51,10 +51,11 @@ pub(super) enum Signal {
     Written(u64),
     /// A file was closed that has no place in DIR.
     Closed(u64),
-    /// The source cannot have a file.
-    Refused(u64),
-    /// A later file says something else about the asset of the one at this path.
-    Superseded(String),
+    /// The version of a number cannot have a file.
+    Refused(u64, u64),
+    /// In the version of a number, a later file says something else about the asset of the one
+    /// at this path.
+    Superseded(String, u64),
     /// Another program, or the mount itself, has changed an entry of DIR.
     Changed(String),
     /// Changes of DIR were missed: all of it may have changed.
@@ -180,10 +181,8 @@ impl Watched {
         };
         for entry in Dir::read_from(&directory)? {
             let entry = entry?;
-            let Ok(name) = entry.file_name().to_str() else {
-                continue;
-            };
-            let Some(name) = changed_name(name).filter(|name| ![".", ".."].contains(name)) else {
+            let name = entry.file_name().to_string_lossy();
+            let Some(name) = changed_name(&name).filter(|name| ![".", ".."].contains(name)) else {
                 continue;
             };
             let inner = join(path, name);

@@ -444,8 +444,20 @@ impl Filesystem for Edited {
         });
     }
 
-    fn fsyncdir(&self, _: &Request, _: INodeNo, _: FileHandle, _datasync: bool, reply: ReplyEmpty) {
-        reply.ok();
+    fn fsyncdir(
+        &self,
+        request: &Request,
+        inode: INodeNo,
+        _fh: FileHandle,
+        _datasync: bool,
+        reply: ReplyEmpty,
+    ) {
+        self.guard("fsyncdir", request, || {
+            match self.mount.fsync_directory(inode.0) {
+                Ok(()) => reply.ok(),
+                Err(error) => reply.error(errno(error)),
+            }
+        });
     }
 
     fn readdir(

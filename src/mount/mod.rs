@@ -110,7 +110,7 @@ mod tests;
 pub use self::attributes::Attr;
 pub(crate) use self::changes::{Changes, Outcome, Stage, with_tools};
 #[cfg(target_os = "linux")]
-pub(crate) use self::changes::{Edits, each_change};
+pub(crate) use self::changes::{Edits, each_change, is_plain};
 pub(crate) use self::context::Context;
 #[cfg(target_os = "linux")]
 pub(crate) use self::control::NAME as CONTROL;

@@ -1,6 +1,8 @@
 //! Changes of the folder of edits that other programs make are in the mount.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,6 +75,24 @@ fn what_is_refused_of_others_is_said_and_the_rest_counts() {
             .any(|row| row.starts_with("converted/none/nothing.png\trefused")),
         "{rows:?}"
     );
+}
+
+#[fuse_test]
+fn a_file_of_others_may_have_a_name_that_is_not_utf_8() {
+    let editing = Editing::of_units();
+    let names = editing.names("");
+    let name = OsStr::from_bytes(b"caf\xe9.txt");
+    for text in ["one", "another"] {
+        fs::write(editing.folder.join(name), text).unwrap();
+        eventually("it is shown", || {
+            let mut shown = editing.names("");
+            shown.retain(|name| !names.contains(name));
+            shown.len() == 1 && editing.read(&shown[0]) == text.as_bytes()
+        });
+        editing.assert_applied();
+    }
+    fs::remove_file(editing.folder.join(name)).unwrap();
+    eventually("it is gone", || editing.names("") == names);
 }
 
 #[fuse_test]

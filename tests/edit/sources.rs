@@ -173,3 +173,18 @@ fn edits_are_above_applied_changes() {
     });
     assert_eq!(fs::read(below.join("units/ARMTANK.FBI")).unwrap(), b"below");
 }
+
+#[fuse_test]
+fn later_changes_of_an_applied_folder_are_not_shown() {
+    let fixture = Fixture::new();
+    fs::write(fixture.dir().join("units.hpi"), units()).unwrap();
+    let below = fixture.dir().join("below");
+    fs::create_dir(&below).unwrap();
+    fs::write(below.join("before.txt"), "before").unwrap();
+    let mount = mounted(fixture, &["--apply", "{}/below", "{}/units.hpi"]);
+    fs::write(below.join("after.txt"), "after").unwrap();
+    fs::write(mount.file("readme.txt"), "edited").unwrap();
+    assert_eq!(fs::read(mount.file("readme.txt")).unwrap(), b"edited");
+    assert_eq!(fs::read(mount.file("before.txt")).unwrap(), b"before");
+    assert!(!mount.file("after.txt").exists());
+}

@@ -29,6 +29,13 @@ pub(crate) struct Edits {
     opened: Arc<ChangesFolder>,
 }
 
+/// Returns whether a path is of one entry that is shown with this path: not of the whole folder,
+/// and without names that are shown as others or, not being UTF-8, are not known.
+pub(crate) fn is_plain(path: &str) -> bool {
+    let is_other = |char: char| char.is_control() || char == char::REPLACEMENT_CHARACTER;
+    !path.is_empty() && !path.contains(is_other)
+}
+
 impl Edits {
     /// Reads the folder at `path`; `pool` opens its files.
     ///
@@ -51,9 +58,8 @@ impl Edits {
     /// # Errors
     /// Returns the error of listing a directory.
     pub(crate) fn read_again(&mut self, changed: &BTreeSet<String>) -> io::Result<()> {
-        // Such names are shown as others.
-        let is_plain = |path: &String| !path.is_empty() && !path.contains(char::is_control);
-        if self.memory > 2 * self.whole + MAX_ADDED || !changed.iter().all(is_plain) {
+        let is_plain = changed.iter().all(|path| is_plain(path));
+        if self.memory > 2 * self.whole + MAX_ADDED || !is_plain {
             (self.folder, self.memory) = self.opened.read()?;
             self.whole = self.memory;
             return Ok(());
@@ -175,17 +181,15 @@ pub(crate) fn each_change(folder: &Folder, prefix: &str, visit: &mut dyn FnMut(&
 }
 
 impl Prepared {
-    /// Returns the sources with the changes of these folders and of `edits` on top.
+    /// Returns the sources with the changes of `edits` on top of those that they have.
     ///
     /// # Errors
-    /// Returns an error if a folder cannot be read.
-    pub(crate) fn with_edits(
-        &self,
-        folders: &[PathBuf],
-        edits: &Edits,
-        is_strict: bool,
-    ) -> Result<Self, OpenError> {
-        let mut changes = Changes::read(folders, is_strict)?;
+    /// Returns an error under the same conditions as [`Changes::read`].
+    pub(crate) fn with_edits(&self, edits: &Edits, is_strict: bool) -> Result<Self, OpenError> {
+        let mut changes = match &self.changes {
+            Some(changes) => changes.clone(),
+            None => Changes::read(&[], is_strict)?,
+        };
         changes.memory += edits.memory;
         changes.paths.push(edits.path.clone());
         let folder = edits.folder.clone();

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use rustix::fs::CWD;
 
 #[cfg(target_os = "linux")]
-pub(crate) use self::edits::{Edits, each_change};
+pub(crate) use self::edits::{Edits, each_change, is_plain};
 pub(super) use self::folder::{ChangedFolder, List};
 pub(super) use self::layer::Layer;
 use self::patch::{PatchFile, SpoolFile};
@@ -291,6 +291,7 @@ impl Changes {
                 name: &before.name,
                 shown: &before.name,
                 partner: &partner,
+                is_changed: true,
             };
             outcome = self.step(step, &changed, reader, budget, options)?;
             let mut report = before.report;
