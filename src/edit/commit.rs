@@ -1,7 +1,8 @@
 //! Committing files: giving them their names in DIR.
 
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::PoisonError;
+use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -17,8 +18,8 @@ use super::{EditedMount, Result, at, errno};
 use crate::source::open_beneath;
 use crate::sync::lock;
 
-/// Maximum number of refused files with their reasons.
-const MAX_REFUSALS: usize = 1000;
+/// Maximum number of files with what there is to say about them.
+const MAX_NOTES: usize = 1000;
 
 impl EditedMount {
     /// Commits a file if it was changed.
@@ -117,6 +118,7 @@ impl EditedMount {
             discarded.map_err(|error| errno(&error))?;
             lock(&self.refusals).remove(path);
         }
+        lock(&self.superseded).remove(path);
         Ok(is_refused)
     }
 
@@ -154,6 +156,8 @@ impl EditedMount {
         for other in &superseded {
             self.move_to_trash(other)?;
         }
+        let outdated = tried.take_outdated();
+        let renewed = self.begin_to_renew(tried.version(), outdated)?;
         self.place(path, unfinished)?;
         self.forget_refusal(path)?;
         self.know(path);
@@ -166,7 +170,8 @@ impl EditedMount {
             remove_names(&mut inodes, other);
         }
         committed(&mut inodes, number, own, path, change);
-        Ok(())
+        drop(inodes);
+        self.renew(renewed)
     }
 
     /// Returns whether DIR has converted files of the asset at a path, or of several assets.
@@ -286,11 +291,7 @@ impl EditedMount {
     /// Remembers and tells why a file was refused.
     fn refuse(&self, path: &str, reason: &str) {
         (self.refused)(path, reason);
-        let mut refusals = lock(&self.refusals);
-        if refusals.len() >= MAX_REFUSALS {
-            refusals.clear();
-        }
-        refusals.insert(path.to_owned(), reason.to_owned());
+        remember(&self.refusals, path, reason.to_owned());
     }
 
     /// Gives a file that the source cannot have a name in DIR that is not applied, so that
@@ -363,6 +364,15 @@ impl EditedMount {
         let moved = self.writer.throw_away(path.to_owned());
         moved.map_err(|error| errno(&error))
     }
+}
+
+/// Remembers what there is to say about the file at a path.
+pub(super) fn remember(notes: &Mutex<BTreeMap<String, String>>, path: &str, note: String) {
+    let mut notes = lock(notes);
+    if notes.len() >= MAX_NOTES {
+        notes.clear();
+    }
+    notes.insert(path.to_owned(), note);
 }
 
 /// Makes the name of a file of DIR that is not there any more lead elsewhere.

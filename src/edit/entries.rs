@@ -298,8 +298,8 @@ impl EditedMount {
     ///
     /// # Errors
     /// Returns `EXIST`, `ISDIR`, `NOTDIR` and `NOTEMPTY` as rename(2); `XDEV` for a
-    /// directory of the sources; `INVAL` if the file is refused under its new name; or the
-    /// error of changing DIR.
+    /// directory of the sources; `INVAL` if the file is refused under its new name, or if
+    /// entries are to be exchanged that are not both files in DIR; or the error of changing DIR.
     pub fn rename(
         &self,
         (parent, name): (u64, &str),
@@ -307,12 +307,13 @@ impl EditedMount {
         flags: RenameFlags,
     ) -> Result<()> {
         check_name(new_name)?;
-        if flags.intersects(RenameFlags::EXCHANGE | RenameFlags::WHITEOUT) {
+        if flags.contains(RenameFlags::WHITEOUT) {
             return Err(Errno::INVAL);
         }
         let from = self.lookup(parent, name)?;
         let to = self.lookup(new_parent, new_name);
         let renamed = match to {
+            _ if flags.contains(RenameFlags::EXCHANGE) => to.and_then(|to| self.exchange(from, to)),
             Ok(_) if flags.contains(RenameFlags::NOREPLACE) => Err(Errno::EXIST),
             Ok(link) if link.kind == FileKind::Symlink => self.rename_onto_link(from, link),
             Ok(to) => self.rename_found(from, Some(to), (new_parent, new_name)),
@@ -323,6 +324,45 @@ impl EditedMount {
             self.forget(found.number, 1);
         }
         renamed
+    }
+
+    /// Gives two files in DIR the names of each other.
+    fn exchange(&self, one: Attributes, other: Attributes) -> Result<()> {
+        let numbers = [one, other].map(|found| lock(&self.inodes).exact(found.number));
+        if numbers[0] == numbers[1] {
+            return Ok(());
+        }
+        let _turn = lock(&self.turn);
+        let one = self.exchangeable(numbers[0])?;
+        let other = self.exchangeable(numbers[1])?;
+        for path in [&one, &other] {
+            self.keep_before(path)?;
+            self.throw_away_inside(path)?;
+        }
+        let exchanged = self.writer.exchange(one.clone(), other.clone());
+        exchanged.map_err(|error| errno(&error))?;
+        self.publish(&[&one, &other], |inodes, change| {
+            inodes.exchange(numbers);
+            for number in numbers {
+                if let Some(inode) = inodes.get_mut(number) {
+                    inode.since = change;
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// Returns the path of a file that can be exchanged with another one: a file in DIR that
+    /// nothing else in DIR shows.
+    fn exchangeable(&self, number: u64) -> Result<String> {
+        self.commit_in_turn(number)?;
+        let (path, own) = self.path_and_own(number)?;
+        let is_at_its_place = own.is_none_or(|own| own.elsewhere.is_none());
+        let is_alone = !is_derived(&path) && !self.has_rivals(&path);
+        match is_at_its_place && is_alone && self.is_in_folder(&path) {
+            true => Ok(path),
+            false => Err(Errno::INVAL),
+        }
     }
 
     /// Replaces the file that a link is another name of.

@@ -25,7 +25,7 @@ use crate::source::{FileStat, WHITEOUT, open_beneath};
 use crate::sync::lock;
 
 /// Number of bytes that are copied at a time.
-const PIECE: u32 = 1 << 20;
+pub(super) const PIECE: u32 = 1 << 20;
 
 /// A change of the attributes of an inode.
 #[derive(Debug, Clone, Copy, Default)]
@@ -518,7 +518,7 @@ impl EditedMount {
 }
 
 /// Copies to a file what `read` returns for each offset, until it returns nothing.
-fn copy(file: &File, read: impl Fn(u64) -> Result<mount::Bytes>) -> Result<()> {
+pub(super) fn copy(file: &File, read: impl Fn(u64) -> Result<mount::Bytes>) -> Result<()> {
     let mut offset = 0;
     loop {
         let piece = read(offset)?;

@@ -185,6 +185,13 @@ impl EditFolder {
         Ok(())
     }
 
+    /// Gives two files the paths of each other.
+    fn exchange(&self, one: &str, other: &str) -> io::Result<()> {
+        let ((one_parent, one), (other_parent, other)) = (split(one), split(other));
+        let (from, to) = (self.directory(one_parent)?, self.directory(other_parent)?);
+        Ok(renameat_with(from, one, to, other, RenameFlags::EXCHANGE)?)
+    }
+
     /// Takes the name from a file, which is unfinished then. Returns its new name.
     fn unname(&mut self, path: &str) -> io::Result<String> {
         self.unfinished += 1;
@@ -463,6 +470,13 @@ impl Writer {
     pub(super) fn rename(&self, from: String, to: String, is_original: bool) -> io::Result<()> {
         self.change([from, to], move |folder, [from, to]| {
             folder.rename(from, to, is_original)
+        })
+    }
+
+    /// Gives two files the paths of each other.
+    pub(super) fn exchange(&self, one: String, other: String) -> io::Result<()> {
+        self.change([one, other], |folder, [one, other]| {
+            folder.exchange(one, other)
         })
     }
 

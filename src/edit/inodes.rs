@@ -223,6 +223,22 @@ impl Inodes {
         entries.insert(Spelling(name.to_owned()), number);
     }
 
+    /// Gives two inodes the names of each other.
+    pub(super) fn exchange(&mut self, numbers: [u64; 2]) {
+        let [Some(one), Some(other)] = numbers.map(|number| self.by_number.get(&number)) else {
+            return;
+        };
+        let places = [other, one].map(|inode| (inode.parent, inode.name.clone()));
+        for (number, (parent, name)) in numbers.into_iter().zip(places) {
+            let entries = self.entries.entry(parent).or_default();
+            entries.insert(Spelling(name.clone()), number);
+            self.touch(parent);
+            if let Some(inode) = self.by_number.get_mut(&number) {
+                (inode.parent, inode.name) = (parent, name);
+            }
+        }
+    }
+
     /// Counts lookups that the kernel has forgotten.
     pub(super) fn forget(&mut self, number: u64, lookups: u64) {
         if let Some(inode) = self.by_number.get_mut(&number) {

@@ -80,6 +80,7 @@ pub(super) fn work(mount: &Weak<EditedMount>, watch: &Watch) {
             }
             Ok(Signal::Refused(number, version)) => mount.set_aside(number, version),
             Ok(Signal::Superseded(path, version)) => mount.throw_away(&path, version),
+            Ok(Signal::Outdated(version)) => mount.renew_all(version),
             Ok(Signal::Changed(path)) => {
                 pending.paths.insert(path);
                 pending.settled.get_or_insert(Instant::now() + SETTLED);
@@ -330,7 +331,7 @@ impl EditedMount {
 }
 
 /// Lets the names of files that others have changed lead to what DIR has now.
-fn show_anew(inodes: &mut Inodes, changed: &[String]) {
+pub(super) fn show_anew(inodes: &mut Inodes, changed: &[String]) {
     let owned: Vec<u64> = inodes.owned().map(|(number, ..)| number).collect();
     for number in owned {
         let path = inodes.path(number).unwrap_or_default();

@@ -14,7 +14,8 @@
 //!   was closed.
 //! * `inodes` has the inodes that the kernel knows, `changed` what may have changed since
 //!   they were looked up, and `report` what became of the files
-//!   of DIR. `watch` notices changes of DIR that other programs make.
+//!   of DIR. `renew` writes files anew that disagree with later ones.
+//!   `watch` notices changes of DIR that other programs make.
 //! * `plan` makes the versions in a thread of its own. `folder` is DIR with the thread that
 //!   changes it, which parses nothing. `names` knows what names and paths mean.
 //!
@@ -36,6 +37,7 @@ mod look;
 mod names;
 mod plan;
 mod read;
+mod renew;
 mod report;
 mod version;
 mod watch;
@@ -176,6 +178,8 @@ pub struct EditedMount {
     /// What the mount has done in DIR.
     marks: Mutex<Marks>,
     /// Why files were refused, by their paths.
+    /// The values of files of DIR that later ones have changed, by the paths of the files.
+    superseded: Mutex<BTreeMap<String, String>>,
     refusals: Mutex<BTreeMap<String, String>>,
     refused: Refused,
     /// To the thread for what happens later.
@@ -227,6 +231,7 @@ impl EditedMount {
             original: OnceLock::new(),
             marks: Mutex::default(),
             refusals: Mutex::default(),
+            superseded: Mutex::default(),
             refused: plan.refused,
             signals: watch.sender(),
             uses: AtomicU64::new(0),
@@ -250,6 +255,7 @@ impl EditedMount {
         later
             .spawn(move || later::work(&edited, &watch))
             .map_err(unstarted)?;
+        mount.signal_conflicts(&mount.planner.current());
         Ok(mount)
     }
 
@@ -271,11 +277,19 @@ impl EditedMount {
             refused
                 .into_iter()
                 .for_each(|number| self.signal(Signal::Refused(number, version.number)));
-            for path in &version.superseded {
-                self.signal(Signal::Superseded(path.clone(), version.number));
-            }
+            self.signal_conflicts(&version);
         }
         version
+    }
+
+    /// Has files put in order that disagree in a version.
+    fn signal_conflicts(&self, version: &Version) {
+        for path in &version.superseded {
+            self.signal(Signal::Superseded(path.clone(), version.number));
+        }
+        if !version.outdated.is_empty() {
+            self.signal(Signal::Outdated(version.number));
+        }
     }
 
     /// Returns the sources without the changes of DIR.

@@ -4,6 +4,7 @@
 //! one as soon as DIR has changed; whoever looks at something that follows from the
 //! changes waits for it.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -95,6 +96,17 @@ impl Tried {
     /// Returns the files of DIR that it supersedes, which the caller moves to the trash.
     pub(super) fn take_superseded(&mut self) -> Vec<String> {
         std::mem::take(&mut self.version.superseded)
+    }
+
+    /// Returns the files of DIR with values that it changes, and these values; the caller
+    /// writes them anew.
+    pub(super) fn take_outdated(&mut self) -> BTreeMap<String, String> {
+        std::mem::take(&mut self.version.outdated)
+    }
+
+    /// Returns the version.
+    pub(super) fn version(&self) -> &Version {
+        &self.version
     }
 
     /// Returns the converted files that it refuses and `before` does not.

@@ -154,8 +154,13 @@ impl EditedMount {
             (Change::File(_), _) if path.split('/').any(is_litter) => return None,
             _ => "unchanged",
         };
+        let superseded = lock(&self.superseded).get(path).cloned();
+        let note = superseded.map_or_else(String::new, |values| format!("superseded: {values}"));
         let row = match change {
-            Change::File(file) => Row::of_file(path, state, file),
+            Change::File(file) => Row {
+                note,
+                ..Row::of_file(path, state, file)
+            },
             _ => Row {
                 path: path.to_owned(),
                 state,

@@ -21,6 +21,9 @@ use hpimount_containers::changes::{Change, NewFile, Notice};
 /// refused.
 const MAX_TRIES: usize = 16;
 
+/// The length of a list of values, in bytes, that grows no more.
+const MAX_VALUES: usize = 200;
+
 /// What the versions are made of.
 pub(super) struct Recipe {
     /// The sources, without the changes of DIR.
@@ -68,6 +71,8 @@ pub(super) struct Version {
     /// Files of DIR that are not in it, since later ones say something else about the same
     /// asset.
     pub(super) superseded: Vec<String>,
+    /// Files of DIR with values that later ones have changed, and these values.
+    pub(super) outdated: BTreeMap<String, String>,
     /// Directories of DIR that are not in it, and why.
     pub(super) refused: Vec<(String, String)>,
     /// Files that DIR does not have any more.
@@ -125,23 +130,26 @@ impl Recipe {
         }
         let new_path = matches!(new, Some(New::File(_))).then_some(latest);
         let mut kept = take_unusual(&mut edits, new_path);
-        let options = Options {
+        let mut options = Options {
             spool: self.writer.nameless().ok().map(Arc::new),
             ..self.options.clone()
         };
         let (mut superseded, mut refused) = (Vec::new(), Vec::new());
+        let mut outdated: BTreeMap<String, String> = BTreeMap::new();
         let version_of_made = self.made.begin();
         for _ in 0..MAX_TRIES {
             let prepared = self.prepared.with_edits(&edits, self.is_strict)?;
             let error = match Vfs::open_within(&self.budget, prepared, options.clone()) {
                 Ok(vfs) => {
                     self.made.end(version_of_made);
+                    outdated.retain(|path, _| edits.file(path).is_some());
                     return Ok(Version {
                         number,
                         vfs,
                         edits,
                         kept,
                         superseded,
+                        outdated,
                         refused,
                         kept_files,
                         listings: AtomicUsize::new(0),
@@ -156,9 +164,14 @@ impl Recipe {
             let mut is_changed = false;
             for Notice { path, text, rivals } in refusals {
                 if let Some(rivals) = rivals {
-                    let winner = rivals.iter().position(|rival| **rival == *latest);
-                    let loser = &rivals[1 - winner.unwrap_or_else(|| edits.newer(rivals))];
-                    if edits.take(loser).is_some() {
+                    let paths = &rivals.paths;
+                    let winner = paths.iter().position(|rival| **rival == *latest);
+                    let loser = &paths[1 - winner.unwrap_or_else(|| edits.newer(paths))];
+                    if let (Some(value), None) = (&rivals.value, &options.newest) {
+                        let values = outdated.entry(loser.to_string()).or_default();
+                        *values = listed(values, value);
+                        is_changed = true;
+                    } else if edits.take(loser).is_some() {
                         kept.remove(&**loser);
                         superseded.push(loser.to_string());
                         is_changed = true;
@@ -185,6 +198,9 @@ impl Recipe {
             }
             if !is_changed {
                 return Err(error);
+            }
+            if !outdated.is_empty() {
+                options.newest = Some(latest.into());
             }
         }
         Err(unreadable(io::Error::other("too much of it is refused")))
@@ -252,6 +268,16 @@ fn take_unusual(edits: &mut Edits, new_path: Option<&str>) -> BTreeMap<String, K
         kept.insert(path, Kept { file, state });
     }
     kept
+}
+
+/// Returns a list of values with one more, unless it has that or many.
+fn listed(values: &str, value: &str) -> String {
+    let mut known = values.split(", ");
+    match values {
+        "" => value.to_owned(),
+        _ if values.len() > MAX_VALUES || known.any(|known| known == value) => values.to_owned(),
+        _ => format!("{values}, {value}"),
+    }
 }
 
 /// Returns when a file was modified.

@@ -56,6 +56,8 @@ pub(super) enum Signal {
     /// In the version of a number, a later file says something else about the asset of the one
     /// at this path.
     Superseded(String, u64),
+    /// The version of a number has files with values that later ones have changed.
+    Outdated(u64),
     /// Another program, or the mount itself, has changed an entry of DIR.
     Changed(String),
     /// Changes of DIR were missed: all of it may have changed.

@@ -74,6 +74,9 @@ pub struct Options {
     /// Assets that were made for earlier versions, if the mount can be edited. Then companions
     /// of assets are listed only on request: a directory with them could not be removed.
     pub made: Option<Arc<MadeAssets>>,
+    /// The file of changes that was saved last. If there is one, edited values of files that
+    /// were saved later count before others; otherwise all must agree.
+    pub newest: Option<Arc<str>>,
     /// The palette of all pictures that have none of their own.
     pub palette: Option<Arc<ChosenPalette>>,
     /// Mount nothing if one of several sources cannot be mounted.
@@ -173,6 +176,7 @@ impl Default for Options {
             meta: Meta::Default,
             converted: false,
             made: None,
+            newest: None,
             palette: None,
             strict: false,
             network: None,

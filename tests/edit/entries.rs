@@ -107,6 +107,35 @@ fn files_are_renamed() {
 }
 
 #[fuse_test]
+fn files_of_the_folder_are_exchanged() {
+    let mut editing = Editing::of_units();
+    let exchange = |editing: &Editing, one: &str, other: &str| {
+        let (one, other) = (editing.path(one), editing.path(other));
+        renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)
+    };
+    let (one, other) = ("readme.txt", "units/new.txt");
+    editing.write(one, "one");
+    editing.write(other, "other");
+    let open = File::open(editing.path(one)).unwrap();
+    exchange(&editing, one, other).unwrap();
+    for _ in 0..2 {
+        assert_eq!(editing.read(one), b"other");
+        assert_eq!(editing.read(other), b"one");
+        assert_eq!(editing.edits(), [one, other]);
+        editing.assert_applied();
+    }
+    assert_eq!(std::io::read_to_string(open).unwrap(), "one");
+    exchange(&editing, one, other).unwrap();
+    assert_eq!(editing.read(one), b"one");
+    // A file that is not in the folder would have to be copied in between.
+    let refused = exchange(&editing, one, "units/ARMTANK.FBI");
+    assert_eq!(refused, Err(Errno::INVAL));
+    editing.remount();
+    assert_eq!(editing.read(other), b"other");
+    editing.assert_applied();
+}
+
+#[fuse_test]
 fn only_new_directories_are_renamed() {
     let editing = Editing::of_units();
     let renamed = fs::rename(editing.path("units"), editing.path("tanks"));

@@ -2,6 +2,7 @@
 
 mod converted;
 mod crash;
+mod disagreeing;
 mod editors;
 mod entries;
 mod files;

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::converted::Edited;
+use fixtures::heavy_iron::{ONE, big, timer};
 use fixtures::hip::{Asset, Hip};
 use fixtures::hpi::V1;
 use fixtures::hpi::{File, dir, file};
@@ -13,24 +14,6 @@ use hpimount_containers::hpi::chunk::Method;
 use serde_json::Value;
 use testkit::fuse_test;
 use testkit::mount::{Fixture, Mount, hpimount};
-
-/// Returns the bytes of big-endian words.
-fn words(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_be_bytes()).collect()
-}
-
-const ONE: u32 = 0x3F80_0000;
-
-/// Returns a timer of two seconds, which sends an event to another object.
-fn timer(name: &str, target: &str) -> Asset {
-    let link = [0x0014_0002, asset_id(target.as_bytes()), 0, 0, 0, 0, 0, 0];
-    let body = [
-        &[asset_id(name.as_bytes()), 0x0E01_001D, 0x4000_0000, ONE][..],
-        &link,
-    ]
-    .concat();
-    Asset::new(b"TIMR", name, &words(&body))
-}
 
 /// Returns a crate at a place, which has no model.
 fn crate_at(name: &str, place: [f32; 3]) -> Asset {
@@ -46,7 +29,7 @@ fn crate_at(name: &str, place: [f32; 3]) -> Asset {
     fields.extend(place.map(f32::to_bits));
     fields.extend([ONE; 7]);
     fields.extend([0x437F_0000, 0, 0, ONE, 0, 0]);
-    Asset::new(b"SIMP", name, &words(&fields))
+    Asset::new(b"SIMP", name, &big(&fields))
 }
 
 /// Returns a level with two timers and two crates.
@@ -280,7 +263,7 @@ fn it_is_said_beforehand_what_can_be_edited() {
 #[fuse_test]
 fn it_is_not_said_what_can_be_edited_without_the_memory_to_edit_it() {
     let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
-    let text = [&words(&[150_000])[..], &[b'a'; 150_004]].concat();
+    let text = [&big(&[150_000])[..], &[b'a'; 150_004]].concat();
     hip.layer(0).add(Asset::new(b"TEXT", "long", &text));
     let edited = Edited::new("a.HIP", &hip.build());
     let editable = |size: &str| {

@@ -142,8 +142,7 @@ impl Edits {
     }
 
     /// Returns which one of two files is newer.
-    pub(crate) fn newer(&self, paths: &[Box<str>; 2]) -> usize {
-        let [one, other] = paths;
+    pub(crate) fn newer(&self, [one, other]: &[Box<str>; 2]) -> usize {
         let modified = |path: &str| self.file(path).and_then(NewFile::modified);
         usize::from(modified(one) <= modified(other))
     }

@@ -167,8 +167,8 @@ struct EditedAsset {
     added: BTreeMap<String, NewFile>,
     /// The files that are gone, by their numbers; without a content.
     deleted: BTreeMap<usize, NewFile>,
-    /// The values that tables edit.
-    values: Vec<edit::Edit>,
+    /// The values that tables edit, each with its table.
+    values: Vec<(edit::Edit, NewFile)>,
     /// The tables.
     tables: Vec<NewFile>,
 }
@@ -387,6 +387,15 @@ impl<'a> Edits<'a> {
         }
         edited.files.insert(number, new);
         Ok(())
+    }
+
+    /// Returns the rank of edits of values in a file.
+    fn rank(&self, new: &NewFile) -> u64 {
+        match &self.vfs.options.newest {
+            None => 0,
+            Some(newest) if **newest == *new.path() => u64::MAX,
+            Some(_) => new.modified().unwrap_or_default().max(0).unsigned_abs(),
+        }
     }
 
     /// Returns the edits of an asset.

@@ -111,8 +111,9 @@ impl Edits<'_> {
         match edit {
             TableEdit::Value(mut edit) => {
                 edit.place = placed(&edit.place);
+                edit.rank = self.rank(new);
                 let edited = self.edited(asset, format);
-                edited.values.push(edit);
+                edited.values.push((edit, new.clone()));
                 if edited.tables.last().map(NewFile::path) != Some(new.path()) {
                     edited.tables.push(new.clone());
                 }
@@ -160,7 +161,8 @@ impl Edits<'_> {
             Ok(values) => {
                 let place = new.path().to_owned();
                 let what = edit::What::Values(values);
-                Some((edit::Edit { place, what }, memory))
+                let rank = self.rank(new);
+                Some((edit::Edit { place, what, rank }, memory))
             }
             Err(reason) => {
                 self.report.refuse(new.path(), reason);
@@ -194,8 +196,10 @@ impl Edits<'_> {
             }
         };
         memory.grow_to(found.edits.len() * MEMORY_OF_VALUE)?;
+        let rank = self.rank(new);
         for edit in &mut found.edits {
             edit.place = format!("{}: {}", new.path(), edit.place);
+            edit.rank = rank;
         }
         for warning in found.warnings {
             self.report.note(Weight::Warning, new.path(), warning);
@@ -215,7 +219,9 @@ impl Edits<'_> {
         files: &[(usize, NewFile)],
         changed: &mut HashMap<Ino, Bytes>,
     ) -> io::Result<bool> {
-        let (mut edits, mut memory_of_files) = (std::mem::take(&mut edited.values), Vec::new());
+        let values = std::mem::take(&mut edited.values).into_iter();
+        let (mut edits, mut files_of_edits): (Vec<_>, Vec<_>) = values.unzip();
+        let mut memory_of_files = Vec::new();
         for (number, new) in files {
             let found = match self.has_cells(ino, edited.format, *number)? {
                 true => self.cells_of((ino, edited.format), (*number, new))?,
@@ -224,6 +230,7 @@ impl Edits<'_> {
                     .map(|(edit, memory)| (vec![edit], memory)),
             };
             if let Some((found, memory)) = found {
+                files_of_edits.extend(found.iter().map(|_| new.clone()));
                 edits.extend(found);
                 memory_of_files.push(memory);
             }
@@ -249,8 +256,23 @@ impl Edits<'_> {
             }
             Ok(None) => self.report.ignored += edits.len(),
             Err(problems) => {
-                for (number, problem) in problems {
-                    self.report.refuse(&*edits[number].place, problem);
+                for edit::Problem {
+                    edit,
+                    text,
+                    disagreement,
+                } in problems
+                {
+                    let place = &*edits[edit].place;
+                    let others = disagreement.map(|other| {
+                        let files = [edit, other.with].map(|edit| &files_of_edits[edit]);
+                        (files, other.path)
+                    });
+                    match others.filter(|([one, other], _)| one.path() != other.path()) {
+                        Some((files, value)) => {
+                            self.report.refuse_values(place, text, files, &value);
+                        }
+                        None => self.report.refuse(place, text),
+                    }
                 }
             }
         }
@@ -269,9 +291,10 @@ fn written(
     if let Some(edit) = format.edit {
         return Ok(edit(asset, edits)?.map(Bytes::from));
     }
+    let problem = |text| vec![edit::Problem::new(0, text)];
     let open =
-        |asset: &Bytes| (format.open)(asset, context).map_err(|error| vec![(0, error.to_string())]);
-    let nothing = || vec![(0, "the asset has no values to edit".to_owned())];
+        |asset: &Bytes| (format.open)(asset, context).map_err(|error| problem(error.to_string()));
+    let nothing = || problem("the asset has no values to edit".to_owned());
     let view = open(asset)?;
     let (_, values) = view.values(context).ok_or_else(nothing)?;
     let Some(mut edited) = edit::edited(&values, asset, edits, context)? else {

@@ -50,7 +50,7 @@ impl<M> Cells<M> {
             let (path, value) = (self.value)(model, change.row, &change.column, &change.text)?;
             let place = change.place();
             let what = What::Value(path, value);
-            Some(Edit { place, what })
+            Some(Edit::new(place, what))
         });
         Ok(CellEdits {
             edits: edits.collect(),

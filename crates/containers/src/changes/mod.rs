@@ -26,7 +26,9 @@ pub use self::job::{Job, are_equal};
 pub use self::matching::Edited;
 pub use self::new_file::{Checksum, FileTable, NewFile, NewFiles};
 pub(crate) use self::occupied::Occupied;
-pub use self::report::{Action, Applied, AppliedPatch, Notice, Report, Weight, lines, listed};
+pub use self::report::{
+    Action, Applied, AppliedPatch, Notice, Report, Rivals, Weight, lines, listed,
+};
 pub use self::spliced::{Patch, Spliced};
 pub(crate) use self::tree::Directories;
 pub use self::tree::{Fate, Kind, Node, Tree};

@@ -23,9 +23,17 @@ pub struct Notice {
     pub path: String,
     /// What is said about it.
     pub text: String,
-    /// The paths in the folder of changes of two files that say different things about
-    /// one entry.
-    pub rivals: Option<[Box<str>; 2]>,
+    /// If it is about two files that say different things, these.
+    pub rivals: Option<Rivals>,
+}
+
+/// Two files of changes that say different things about one entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rivals {
+    /// Their paths in the folder of changes.
+    pub paths: [Box<str>; 2],
+    /// The path of the value that they disagree about; none if they do as a whole.
+    pub value: Option<Box<str>>,
 }
 
 impl Notice {
@@ -172,7 +180,28 @@ impl Report {
         rivals: [&NewFile; 2],
     ) {
         self.refusals.push(Notice {
-            rivals: Some(rivals.map(|file| file.path().into())),
+            rivals: Some(Rivals {
+                paths: rivals.map(|file| file.path().into()),
+                value: None,
+            }),
+            ..Notice::new(path, reason)
+        });
+    }
+
+    /// Refuses what two files say differently about a value, which has a path in the entry at
+    /// `path`.
+    pub fn refuse_values(
+        &mut self,
+        path: impl Into<String>,
+        reason: impl Into<String>,
+        files: [&NewFile; 2],
+        value: &str,
+    ) {
+        self.refusals.push(Notice {
+            rivals: Some(Rivals {
+                paths: files.map(|file| file.path().into()),
+                value: Some(value.into()),
+            }),
             ..Notice::new(path, reason)
         });
     }

@@ -114,7 +114,7 @@ fn fields(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tab
             let path = assets.path_of_field(asset, table.cell(change.row, "field"));
             let place = change.place();
             let what = What::Value(path, value_of(&change.column, &change.text));
-            Ok(TableEdit::Value(Edit { place, what }))
+            Ok(TableEdit::Value(Edit::new(place, what)))
         },
     )
 }
@@ -325,7 +325,7 @@ impl<'a> Table<'a> {
             let value = self.new_row(added.cells.iter().map(|(name, text)| (&**name, &**text)));
             let what = What::Added(self.list(asset).to_owned(), value);
             let place = format!("line {}", added.line);
-            edits.push((asset, TableEdit::Value(Edit { place, what })));
+            edits.push((asset, TableEdit::Value(Edit::new(place, what))));
         }
         for deleted in &found.deleted {
             let Some(asset) = self.assets.find(self.table.cell(deleted.row, self.id)) else {
@@ -336,7 +336,7 @@ impl<'a> Table<'a> {
             let index = index.unwrap_or(self.indexes[deleted.row]);
             let what = What::Deleted(self.list(asset).to_owned(), index);
             let place = format!("line {}", deleted.line);
-            edits.push((asset, TableEdit::Value(Edit { place, what })));
+            edits.push((asset, TableEdit::Value(Edit::new(place, what))));
         }
         problems.check()?;
         Ok(TableEdits {
@@ -367,7 +367,7 @@ impl<'a> Table<'a> {
         }
         let place = change.place();
         let what = What::Value(path.clone(), value_of(&change.column, &change.text));
-        Ok((asset, TableEdit::Value(Edit { place, what })))
+        Ok((asset, TableEdit::Value(Edit::new(place, what))))
     }
 
     /// Returns the list that the rows of an asset are.

@@ -99,7 +99,7 @@ fn edit(context: &dyn AssetContext, _: &[u8], file: &[u8]) -> Result<TableEdits,
         for (path, value) in changes(&shown, &placed.transform(), &stored) {
             let place = format!("node \"{name}\"");
             let what = What::Value(path, Value::Float(value));
-            edits.push((file, TableEdit::Value(Edit { place, what })));
+            edits.push((file, TableEdit::Value(Edit::new(place, what))));
         }
     }
     problems.check()?;

@@ -153,7 +153,7 @@ mod tests {
     use bytes::Bytes;
     use hpimount_assets::parse::so_far;
     use hpimount_assets::view::Alone;
-    use hpimount_assets::view::edit::{Edit, What, edited};
+    use hpimount_assets::view::edit::{Edit, Problem, What, edited};
 
     fn parsed(bytes: &Bytes, code: &[u8; 4]) -> Sheets {
         let facts = Facts::new(Platform::GameCube, Game::Bfbb);
@@ -166,10 +166,8 @@ mod tests {
     fn changed(code: &[u8; 4], table: &[u32], path: &str) -> Vec<(usize, u32)> {
         let bytes = Bytes::from(words(table));
         let sheets = parsed(&bytes, code);
-        let edit = Edit {
-            place: String::new(),
-            what: What::Value(path.to_owned(), "0000ABCD".to_owned().into()),
-        };
+        let what = What::Value(path.to_owned(), "0000ABCD".to_owned().into());
+        let edit = Edit::new(String::new(), what);
         let node = of(&sheets, Names(&Alone));
         let new = edited(&node, &bytes, &[edit], &Alone).unwrap().unwrap();
         let old = table.iter().copied().enumerate();
@@ -203,15 +201,13 @@ mod tests {
         let sheets = parsed(&bytes, b"ATBL");
         let node = of(&sheets, Names(&Alone));
         let apply = |field: &str| {
-            let edit = Edit {
-                place: String::new(),
-                what: What::Value(format!("rows[0].{field}"), Value::Integer(2)),
-            };
+            let what = What::Value(format!("rows[0].{field}"), Value::Integer(2));
+            let edit = Edit::new(String::new(), what);
             edited(&node, &bytes, &[edit], &Alone).map(|edited| edited.unwrap().asset)
         };
         let new = [&table[..9], &[0x4000_0000], &table[10..]].concat();
         assert_eq!(apply("speed"), Ok(words(&new)));
         let reason = "follows from the parts of the table".to_owned();
-        assert_eq!(apply("effect_count"), Err(vec![(0, reason)]));
+        assert_eq!(apply("effect_count"), Err(vec![Problem::new(0, reason)]));
     }
 }

@@ -117,7 +117,7 @@ impl Edits {
         match what {
             Ok(what) => {
                 let place = change.place();
-                let edit = TableEdit::Value(Edit { place, what });
+                let edit = TableEdit::Value(Edit::new(place, what));
                 self.edits.edits.push((file, edit));
             }
             Err(reason) => self.problems.add(change.problem(reason)),

@@ -1,6 +1,6 @@
 //! View of a text of units, weapons, maps or menus.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
 
@@ -8,7 +8,7 @@ use super::menu;
 use crate::tdf::edit::{KeyEdit, Target, edit as edit_keys};
 use crate::tdf::{self, Section, Tdf};
 use hpimount_assets::parse::so_far;
-use hpimount_assets::view::edit::{self, Edit, What};
+use hpimount_assets::view::edit::{self, Disagreement, Edit, What};
 use hpimount_assets::view::node::{self, Entry, Node, Nodes};
 use hpimount_assets::view::page::Page;
 use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
@@ -31,21 +31,51 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// have a limit.
 const MAX_SHOWN_DEPTH: usize = 32;
 
-/// Writes edited values.
+/// Writes edited values. Of several for one key, the one with the highest rank counts.
 fn edit(text: &[u8], edits: &[Edit]) -> Result<Option<Vec<u8>>, Vec<edit::Problem>> {
-    let mut keys = Vec::new();
+    let mut chosen: BTreeMap<(usize, String), (usize, &str)> = BTreeMap::new();
+    let mut problems = Vec::new();
     for (number, edit) in edits.iter().enumerate() {
         let What::Text(position, name, value) = &edit.what else {
-            return Err(vec![(number, "has no such values".to_owned())]);
+            let problem = "has no such values".to_owned();
+            return Err(vec![edit::Problem::new(number, problem)]);
         };
+        let key = (*position, name.to_ascii_lowercase());
+        let known = chosen.entry(key).or_insert((number, value));
+        let other = known.0;
+        if edit.rank > edits[other].rank {
+            *known = (number, value);
+        } else if known.1 != value && edit.rank == edits[other].rank {
+            problems.push(two_values(number, other, name));
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let chosen = chosen.iter().map(|((position, name), (number, value))| {
         let target = match name.as_str() {
             "" => Target::At(*position),
             name => Target::Named(*position, name),
         };
-        keys.push(KeyEdit { target, value });
-    }
-    let edited = edit_keys(text, &keys)?;
+        (*number, KeyEdit { target, value })
+    });
+    let mut chosen: Vec<_> = chosen.collect();
+    chosen.sort_by_key(|(number, _)| *number);
+    let (numbers, keys): (Vec<usize>, Vec<_>) = chosen.into_iter().unzip();
+    let problem = |(edit, text)| edit::Problem::new(numbers[edit], text);
+    let edited = edit_keys(text, &keys);
+    let edited =
+        edited.map_err(|problems| problems.into_iter().map(problem).collect::<Vec<_>>())?;
     Ok((edited != text).then_some(edited))
+}
+
+/// Says that an edit and an earlier one are of one key.
+fn two_values(edit: usize, with: usize, key: &str) -> edit::Problem {
+    let path = key.to_owned();
+    edit::Problem {
+        disagreement: Some(Disagreement { with, path }),
+        ..edit::Problem::new(edit, "has two new values".to_owned())
+    }
 }
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {

@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use hpimount_record::Value;
 
-use super::What;
 use super::pairs::{is_same, paired};
 use super::patch::{Change, Content, Element, patched};
 use super::place::Encoded;
+use super::{Edit, What};
 use crate::view::AssetContext;
 use crate::view::import::{Problems, shortened};
 use crate::view::node::{Elements, Node, Rule};
@@ -388,11 +388,16 @@ impl<'c> Differences<'c> {
         let mut inner = Differences::of_new(self.context, self.is_cell);
         inner.node(node, value, path);
         let found = inner.finish();
-        let changes = found.changes.iter().map(|change| (change, (0, "")));
+        let changes: Vec<_> = found
+            .changes
+            .into_iter()
+            .map(|change| (change, 0))
+            .collect();
+        let edit = Edit::new(String::new(), What::Values(Value::Null));
         let problems = match found.problems.is_empty() {
-            true => match patched(&vec![0; size], changes) {
-                Ok(bytes) => return Some(bytes),
-                Err(problems) => problems.into_iter().map(|(_, problem)| problem).collect(),
+            true => match patched(&vec![0; size], &changes, &[edit]) {
+                Ok((bytes, _)) => return Some(bytes),
+                Err(problems) => problems.into_iter().map(|problem| problem.text).collect(),
             },
             false => found.problems,
         };

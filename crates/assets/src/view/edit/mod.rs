@@ -18,6 +18,7 @@ pub use self::pairs::is_same;
 pub use self::place::{Form, Place, Reference, id_of};
 pub use super::node::{Blank, Counted, Elements, Rule, Selector};
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use self::difference::{At, Differences, Found, visit};
@@ -34,6 +35,16 @@ pub struct Edit {
     pub place: String,
     /// The edit.
     pub what: What,
+    /// Of edits that disagree, the one with the highest rank counts. Equal ranks are a problem.
+    pub rank: u64,
+}
+
+impl Edit {
+    /// Creates an edit of the lowest rank.
+    pub fn new(place: String, what: What) -> Self {
+        let rank = 0;
+        Self { place, what, rank }
+    }
 }
 
 /// What an edit says.
@@ -57,8 +68,36 @@ pub enum What {
 /// Returns everything that cannot be changed so.
 pub type EditText = fn(&[u8], &[Edit]) -> Result<Option<Vec<u8>>, Vec<Problem>>;
 
-/// A problem of the edit with this number.
-pub type Problem = (usize, String);
+/// Why an edit cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The number of the edit.
+    pub edit: usize,
+    /// The path of the value that it is about, and the reason.
+    pub text: String,
+    /// If another edit says otherwise, that one and the value.
+    pub disagreement: Option<Disagreement>,
+}
+
+/// Two edits of one value that disagree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disagreement {
+    /// The number of the other edit.
+    pub with: usize,
+    /// The path of the value.
+    pub path: String,
+}
+
+impl Problem {
+    /// Creates a problem of an edit alone.
+    pub fn new(edit: usize, text: String) -> Self {
+        Self {
+            edit,
+            text,
+            disagreement: None,
+        }
+    }
+}
 
 /// An asset with edited values.
 pub struct Edited {
@@ -93,7 +132,8 @@ impl Edited {
         visit(node, paths.collect(), &mut |number, node| {
             let (path, expected, edit) = &expected[number];
             if !node.is_some_and(|node| expected.is_shown(node, asset, context)) {
-                problems.push((*edit, format!("{path}: was not stored as written")));
+                let text = format!("{path}: was not stored as written");
+                problems.push(Problem::new(*edit, text));
             }
         });
         match problems.is_empty() {
@@ -202,7 +242,10 @@ pub fn edited(
             What::Added(list, _) | What::Deleted(list, _) => {
                 lists.entry(list).or_default().push(number);
             }
-            What::Text(..) => collected.problems.push((number, "is no text".to_owned())),
+            What::Text(..) => {
+                let problem = Problem::new(number, "is no text".to_owned());
+                collected.problems.push(problem);
+            }
         }
     }
     visit(node, values, &mut |number, node| {
@@ -241,21 +284,22 @@ impl Collected {
         let problems = found.problems.into_iter().map(|problem| {
             let reason = problem.strip_prefix(path);
             let reason = reason.and_then(|reason| reason.strip_prefix(": "));
-            (number, reason.unwrap_or(&problem).to_owned())
+            Problem::new(number, reason.unwrap_or(&problem).to_owned())
         });
         self.problems.extend(problems);
     }
 
     fn written(mut self, asset: &[u8], edits: &[Edit]) -> Result<Option<Edited>, Vec<Problem>> {
         if !self.problems.is_empty() {
-            self.problems.sort_by_key(|(number, _)| *number);
+            self.problems.sort_by_key(|problem| problem.edit);
             return Err(self.problems);
         }
-        self.changes.sort_by_key(|(_, number)| *number);
-        let changes = self.changes.iter();
-        let placed =
-            changes.map(|(change, number)| (change, (*number, edits[*number].place.as_str())));
-        let new = patched(asset, placed)?;
+        let rank = |number: usize| Reverse(edits[number].rank);
+        self.changes
+            .sort_by_key(|(_, number)| (rank(*number), *number));
+        let (new, written) = patched(asset, &self.changes, edits)?;
+        let mut written = written.into_iter();
+        self.changes.retain(|_| written.next() == Some(true));
         Ok((new != asset).then_some(Edited {
             asset: new,
             changes: self.changes,

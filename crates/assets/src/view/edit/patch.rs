@@ -1,12 +1,13 @@
 //! All changes of an asset, written together.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use hpimount_record::Value;
 
 use super::place::Place;
+use super::{Disagreement, Edit, Problem};
 use crate::view::node::Counted;
 
 /// A change of an asset.
@@ -88,42 +89,36 @@ impl PartialEq for Element {
     }
 }
 
-/// The number of the edit that a change is from, and where it was made.
-pub(super) type Origin<'c> = (usize, &'c str);
-
-/// A change with its origin.
-type Placed<'c> = (&'c Change, Origin<'c>);
+/// A change with the number of the edit that it is from.
+type Placed = (Change, usize);
 
 /// The order in which lists are spliced, by start, end and path: the last list comes first,
 /// so that the offsets of the others stay true. Of two empty lists at one offset, the one
 /// with the lesser path is last: the `links` of an object are behind its `list`.
 type Turn<'c> = (Reverse<(usize, usize)>, &'c str);
 
-/// Returns an asset with changes, each with its origin.
+/// Returns an asset with changes, each with the number of its edit, in the order of the ranks
+/// of these; and which of the changes it has. A change that disagrees with one of an edit of a
+/// higher rank is left out.
 ///
 /// # Errors
 /// Returns which changes disagree. The same change from several places is one.
-pub(super) fn patched<'c>(
+pub(super) fn patched(
     asset: &[u8],
-    changes: impl Iterator<Item = Placed<'c>>,
-) -> Result<Vec<u8>, Vec<super::Problem>> {
+    changes: &[Placed],
+    edits: &[Edit],
+) -> Result<(Vec<u8>, Vec<bool>), Vec<Problem>> {
     let mut out = asset.to_vec();
     let mut written = Written::new(asset.len());
-    let mut in_bytes: Vec<Placed<'_>> = Vec::new();
-    let mut lists: BTreeMap<Turn<'_>, Placed<'_>> = BTreeMap::new();
-    let mut problems = Vec::new();
-    for (change, file) in changes {
+    let mut lists: BTreeMap<Turn<'_>, usize> = BTreeMap::new();
+    let mut verdicts = Verdicts::new(changes, edits);
+    for (number, (change, _)) in changes.iter().enumerate() {
         let other = match &change.content {
             Content::Bytes {
                 offset,
                 bytes: new,
                 mask,
-            } => {
-                let number = in_bytes.len() as u32;
-                in_bytes.push((change, file));
-                let other = written.add(&mut out, *offset, (new, mask), number);
-                other.map(|other| in_bytes[other as usize])
-            }
+            } => written.add(&mut out, *offset, (new, mask), number as u32),
             Content::List {
                 ranges,
                 start,
@@ -132,47 +127,95 @@ pub(super) fn patched<'c>(
             } => {
                 let place = Reverse((*start, end_of(ranges, *start)));
                 let key = (place, change.path.as_str());
-                let known = *lists.entry(key).or_insert((change, file));
-                let is_other = match &known.0.content {
+                let known = *lists.entry(key).or_insert(number);
+                let is_other = match &changes[known].0.content {
                     Content::List { order: known, .. } => known != order,
                     Content::Bytes { .. } => true,
                 };
                 is_other.then_some(known)
             }
         };
-        if let Some((other, in_file)) = other {
-            problems.push((file.0, disagreement((change, file.1), (other, in_file.1))));
+        if let Some(other) = other {
+            verdicts.disagree(number, other, disagreement);
         }
     }
-    for (list, list_file) in lists.values() {
-        let mut inside: Vec<u32> = deleted(list)
+    lists.retain(|_, list| {
+        let mut inside: Vec<usize> = deleted(&changes[*list].0)
             .flat_map(|range| written.in_range(range))
             .collect();
         inside.dedup();
-        problems.extend(inside.into_iter().map(|number| {
-            let (change, file) = in_bytes[number as usize];
-            let (path, place) = (&change.path, place(list_file.1, &list.path));
-            (file.0, format!("{path}: is deleted by {place}"))
-        }));
-    }
-    if !problems.is_empty() {
-        problems.dedup();
-        return Err(problems);
-    }
-    for (change, _) in lists.into_values() {
+        inside
+            .into_iter()
+            .for_each(|change| verdicts.disagree(change, *list, deletion));
+        verdicts.is_written[*list]
+    });
+    let is_written = verdicts.finish()?;
+    for list in lists.into_values() {
         if let Content::List {
             ranges,
             start,
             counts,
             least_length,
             order,
-        } = &change.content
+        } = &changes[list].0.content
         {
             let least = *least_length;
             splice(&mut out, ranges, (*start, least), counts, order);
         }
     }
-    Ok(out)
+    Ok((out, is_written))
+}
+
+/// What becomes of changes.
+struct Verdicts<'c> {
+    changes: &'c [Placed],
+    edits: &'c [Edit],
+    is_written: Vec<bool>,
+    problems: Vec<Problem>,
+}
+
+/// A change with the place of its edit.
+type At<'c> = (&'c Change, &'c str);
+
+impl<'c> Verdicts<'c> {
+    fn new(changes: &'c [Placed], edits: &'c [Edit]) -> Self {
+        Self {
+            changes,
+            edits,
+            is_written: vec![true; changes.len()],
+            problems: Vec::new(),
+        }
+    }
+
+    /// Decides between two changes that disagree, which `say` says.
+    fn disagree(&mut self, change: usize, other: usize, say: fn(At<'c>, At<'c>) -> String) {
+        let at = |number: usize| {
+            let (change, edit) = &self.changes[number];
+            (change, &self.edits[*edit], *edit)
+        };
+        let ((one, edit, number), (two, other_edit, with)) = (at(change), at(other));
+        match edit.rank.cmp(&other_edit.rank) {
+            Ordering::Less => self.is_written[change] = false,
+            Ordering::Greater => self.is_written[other] = false,
+            Ordering::Equal => self.problems.push(Problem {
+                edit: number,
+                text: say((one, &edit.place), (two, &other_edit.place)),
+                disagreement: (number != with).then(|| Disagreement {
+                    with,
+                    path: one.path.clone(),
+                }),
+            }),
+        }
+    }
+
+    fn finish(mut self) -> Result<Vec<bool>, Vec<Problem>> {
+        self.problems.sort_by_key(|problem| problem.edit);
+        self.problems.dedup();
+        match self.problems.is_empty() {
+            true => Ok(self.is_written),
+            false => Err(self.problems),
+        }
+    }
 }
 
 /// The written bytes of an asset, each with its change. It takes five bytes for each byte
@@ -192,37 +235,42 @@ impl Written {
         }
     }
 
-    /// Writes the bits of a mask at an offset of `out`. Returns the number of the change
-    /// that has written other ones there, if any.
+    /// Writes the bits of a mask at an offset of `out`, unless a change has written other
+    /// ones there, whose number is returned.
     fn add(
         &mut self,
         out: &mut [u8],
         offset: usize,
         (bytes, masks): (&[u8], &[u8]),
         number: u32,
-    ) -> Option<u32> {
-        let mut other = None;
-        let new = (offset..out.len()).zip(bytes.iter().zip(masks));
-        for (at, (new, mask)) in new.filter(|(_, (_, mask))| **mask != 0) {
+    ) -> Option<usize> {
+        let new = || {
+            let all = (offset..out.len()).zip(bytes.iter().zip(masks));
+            all.filter(|(_, (_, mask))| **mask != 0)
+        };
+        let is_other = |(at, (new, mask)): &(usize, (&u8, &u8))| {
+            (out[*at] ^ *new) & self.masks[*at] & *mask != 0
+        };
+        if let Some((at, _)) = new().find(is_other) {
+            return Some(self.changes[at] as usize);
+        }
+        for (at, (new, mask)) in new() {
             let (byte, known) = (&mut out[at], &mut self.masks[at]);
             if *known == 0 {
                 self.changes[at] = number;
             }
-            if (*byte ^ new) & *known & mask != 0 {
-                other = other.or(Some(self.changes[at]));
-            }
             *byte = *byte & !mask | new & mask;
             *known |= mask;
         }
-        other
+        None
     }
 
     /// Returns the numbers of the changes of the bytes of a range.
-    fn in_range(&self, range: Range<usize>) -> impl Iterator<Item = u32> {
+    fn in_range(&self, range: Range<usize>) -> impl Iterator<Item = usize> {
         let masks = self.masks.get(range.clone()).unwrap_or_default();
         let changes = self.changes.get(range).unwrap_or_default();
         let written = masks.iter().zip(changes).filter(|(mask, _)| **mask != 0);
-        written.map(|(_, change)| *change)
+        written.map(|(_, change)| *change as usize)
     }
 }
 
@@ -244,8 +292,14 @@ fn deleted(list: &Change) -> impl Iterator<Item = Range<usize>> {
     deleted.map(|(range, _)| range.clone())
 }
 
+/// Says that a list has no element that another change is in.
+fn deletion((change, _): At<'_>, (list, in_file): At<'_>) -> String {
+    let place = place(in_file, &list.path);
+    format!("{}: is deleted by {place}", change.path)
+}
+
 /// Says that two changes are not the same.
-fn disagreement((change, file): (&Change, &str), (other, in_file): (&Change, &str)) -> String {
+fn disagreement((change, file): At<'_>, (other, in_file): At<'_>) -> String {
     match file == in_file {
         true => format!("{} and {} disagree", other.path, change.path),
         false => {
@@ -303,7 +357,7 @@ fn end_of(ranges: &[Range<usize>], start: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::edit::Form;
+    use crate::view::edit::{Form, What};
     use hpimount_containers::io::Endian;
 
     fn bytes(path: &str, offset: usize, bytes: &[u8], mask: &[u8]) -> Change {
@@ -323,17 +377,47 @@ mod tests {
     fn changes_of_several_files_are_written_together_if_they_agree() {
         let flags = bytes("flags", 1, &[0x1C], &[0xFF]);
         let enabled = bytes("enabled", 1, &[0], &[1]);
-        let all = [(&flags, (0, "a.json")), (&enabled, (1, "b.tsv"))];
-        assert_eq!(patched(&[9, 0x1D], all.into_iter()), Ok(vec![9, 0x1C]));
+        let new = of_files(&[9, 0x1D], [&flags, &enabled], 0);
+        assert_eq!(new, Ok(vec![9, 0x1C]));
         let disabled = bytes("enabled", 1, &[1], &[1]);
-        let all = [(&flags, (0, "a.json")), (&disabled, (1, "b.tsv"))];
-        assert_eq!(
-            patched(&[9, 0x1D], all.into_iter()),
-            Err(vec![(
-                1,
-                "enabled: disagrees with flags in a.json".to_owned()
-            )])
-        );
+        let new = of_files(&[9, 0x1D], [&flags, &disabled], 0);
+        let text = "enabled: disagrees with flags in a.json".to_owned();
+        assert_eq!(new, Err(vec![disagreeing(text, "enabled")]));
+    }
+
+    #[test]
+    fn of_changes_that_disagree_the_one_with_the_higher_rank_counts() {
+        let one = bytes("number", 0, &[1, 2], &[0xFF; 2]);
+        let other = bytes("number", 0, &[3, 4], &[0xFF; 2]);
+        assert!(of_files(&[0, 0], [&one, &other], 0).is_err());
+        assert_eq!(of_files(&[0, 0], [&other, &one], 1), Ok(vec![3, 4]));
+        let list = list(vec![Element::Old(0)]);
+        let inside = bytes("list[1].x", 3, &[8, 8], &[0xFF; 2]);
+        let before = [2, 1, 1, 2, 2];
+        assert_eq!(of_files(&before, [&list, &inside], 1), Ok(vec![1, 1, 1]));
+        let after = of_files(&before, [&inside, &list], 1);
+        assert_eq!(after, Ok(vec![2, 1, 1, 8, 8]));
+    }
+
+    /// Applies a change of `a.json`, whose rank is given, and one of `b.tsv`.
+    fn of_files(asset: &[u8], changes: [&Change; 2], rank: u64) -> Result<Vec<u8>, Vec<Problem>> {
+        let [first, second] = changes.map(Change::clone);
+        let edit = |place: &str| Edit::new(place.to_owned(), What::Values(Value::Null));
+        let first_edit = Edit {
+            rank,
+            ..edit("a.json")
+        };
+        let edits = [first_edit, edit("b.tsv")];
+        patched(asset, &[(first, 0), (second, 1)], &edits).map(|(new, _)| new)
+    }
+
+    /// Returns the problem that the second file disagrees with the first one.
+    fn disagreeing(text: String, path: &str) -> Problem {
+        let path = path.to_owned();
+        Problem {
+            disagreement: Some(Disagreement { with: 0, path }),
+            ..Problem::new(1, text)
+        }
     }
 
     /// Returns a change of a list of two elements of two bytes after their count.
@@ -361,8 +445,7 @@ mod tests {
             Element::Old(0),
         ]);
         let changed = bytes("list[1]", 3, &[8], &[0xFF]);
-        let all = [(&list, (0, "")), (&changed, (0, ""))];
-        let new = patched(&[2, 1, 1, 2, 2, 9], all.into_iter());
+        let new = of_files(&[2, 1, 1, 2, 2, 9], [&list, &changed], 0);
         assert_eq!(new, Ok(vec![3, 8, 2, 7, 7, 1, 1, 9]));
     }
 
@@ -371,16 +454,10 @@ mod tests {
         let list = list(vec![Element::Old(0)]);
         let kept = bytes("list[0].x", 2, &[8], &[0xFF]);
         let inside = bytes("list[1].x", 3, &[8, 8], &[0xFF; 2]);
-        let all = [(&list, (0, "a.json")), (&kept, (1, "b.tsv"))];
-        assert_eq!(
-            patched(&[2, 1, 1, 2, 2], all.into_iter()),
-            Ok(vec![1, 1, 8])
-        );
-        let all = [(&list, (0, "a.json")), (&inside, (1, "b.tsv"))];
-        let problem = "list[1].x: is deleted by list in a.json".to_owned();
-        assert_eq!(
-            patched(&[2, 1, 1, 2, 2], all.into_iter()),
-            Err(vec![(1, problem)])
-        );
+        let new = of_files(&[2, 1, 1, 2, 2], [&list, &kept], 0);
+        assert_eq!(new, Ok(vec![1, 1, 8]));
+        let new = of_files(&[2, 1, 1, 2, 2], [&list, &inside], 0);
+        let text = "list[1].x: is deleted by list in a.json".to_owned();
+        assert_eq!(new, Err(vec![disagreeing(text, "list[1].x")]));
     }
 }

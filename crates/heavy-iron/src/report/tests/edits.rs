@@ -7,7 +7,7 @@ use proptest::sample::Index;
 use crate::object::view::FORMAT;
 use crate::report::tests::objects::{move_point, platform};
 use crate::report::tests::{floats, object, words};
-use hpimount_assets::view::edit::{self, Edit, Form, Place, Rule, What};
+use hpimount_assets::view::edit::{self, Edit, Form, Place, Problem, Rule, What};
 use hpimount_assets::view::node::Node;
 use hpimount_assets::view::{Alone, AssetContext, AssetRef, MakeShared, Shared, View, Wanted};
 use hpimount_containers::io::Endian;
@@ -89,24 +89,17 @@ fn open(asset: &Bytes, archive: &OfType) -> Box<dyn View> {
 }
 
 /// Applies edits to an asset.
-fn edited(asset: &Bytes, archive: &OfType, what: What) -> Result<Vec<u8>, Vec<edit::Problem>> {
+fn edited(asset: &Bytes, archive: &OfType, what: What) -> Result<Vec<u8>, Vec<Problem>> {
     edited_by(asset, archive, vec![what])
 }
 
-fn edited_by(
-    asset: &Bytes,
-    archive: &OfType,
-    edits: Vec<What>,
-) -> Result<Vec<u8>, Vec<edit::Problem>> {
+fn edited_by(asset: &Bytes, archive: &OfType, edits: Vec<What>) -> Result<Vec<u8>, Vec<Problem>> {
     let view = open(asset, archive);
     let (_, values) = view.values(archive).expect("objects have values");
     let place = "a test".to_owned();
     let edits: Vec<_> = edits
         .into_iter()
-        .map(|what| Edit {
-            place: place.clone(),
-            what,
-        })
+        .map(|what| Edit::new(place.clone(), what))
         .collect();
     let edited = edit::edited(&values, asset, &edits, archive)?;
     let Some(edited) = edited else {
@@ -185,7 +178,7 @@ fn with_json(asset: &[u8], code: &[u8; 4], json: &str) -> Result<Vec<u8>, String
 fn with_json_in(game: Game, asset: &[u8], code: &[u8; 4], json: &str) -> Result<Vec<u8>, String> {
     let what = What::Values(edit::value_of_json(json.as_bytes()).unwrap());
     let asset = Bytes::copy_from_slice(asset);
-    edited(&asset, &OfType(*code, game), what).map_err(|problems| problems[0].1.clone())
+    edited(&asset, &OfType(*code, game), what).map_err(|problems| problems[0].text.clone())
 }
 
 /// Returns the JSON file of an object.
@@ -242,7 +235,7 @@ fn another_kind_of_a_part_needs_exactly_its_fields() {
     let cell = What::Value("motion.motion_type".to_owned(), Value::Integer(3));
     let problems = edited(&orbit.clone().into(), &OfType(*b"PLAT", Game::Bfbb), cell).unwrap_err();
     assert_eq!(
-        problems[0].1,
+        problems[0].text,
         "selects which fields follow: edit all of them as JSON"
     );
 }
@@ -360,12 +353,15 @@ fn problems_of_changed_lists_name_the_edited_elements_and_rows() {
         What::Deleted("links".to_owned(), 3),
     ] {
         let problems = refused(last);
-        assert!(matches!(&problems[..], [(2, _)]), "{problems:?}");
+        assert!(
+            matches!(&problems[..], [Problem { edit: 2, .. }]),
+            "{problems:?}"
+        );
     }
     let many = (0..253).map(|_| good()).collect();
     let problems = edited_by(&point.into(), &OfType(*b"MVPT", Game::Bfbb), many).unwrap_err();
     let reason = "links: has 256 elements, at most 255 are possible";
-    assert_eq!(problems, [(252, reason.to_owned())]);
+    assert_eq!(problems, [Problem::new(252, reason.to_owned())]);
 }
 
 #[test]
