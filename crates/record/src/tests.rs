@@ -134,6 +134,37 @@ fn an_edit_changes_what_it_names_and_nothing_else() {
 }
 
 #[test]
+fn of_a_number_and_its_groups_of_bits_the_changed_one_wins() {
+    let set = |json: &str| {
+        let flags = Flags::default();
+        let mut record = Every {
+            flags,
+            ..Every::default()
+        };
+        record.flags.stored = 1;
+        set_json(&mut record, json).map(|()| record.flags.stored)
+    };
+    let cases = [
+        (
+            r#"{"flags": {"value": "0x00000001", "alpha": 1, "level": 3}}"#,
+            13,
+        ),
+        (
+            r#"{"flags": {"level": 3, "value": "0x00000001", "alpha": 1}}"#,
+            13,
+        ),
+        (r#"{"flags": {"value": 12, "alpha": 1, "level": 0}}"#, 12),
+        (r#"{"flags": {"alpha": 2, "value": 14, "level": 3}}"#, 14),
+    ];
+    for (json, stored) in cases {
+        assert_eq!(set(json), Ok(stored), "{json}");
+    }
+    let problem = "flags.level: disagrees with the value of all bits";
+    let disagreeing = r#"{"flags": {"value": 12, "level": 2}}"#;
+    assert_eq!(set(disagreeing), Err(problem.to_owned()));
+}
+
+#[test]
 fn what_does_not_fit_is_refused_with_field_and_reason() {
     let cases = [
         (

@@ -321,13 +321,18 @@ impl<T: Stored, B: Bits> Flags<T, B> {
 
     /// Returns the value of each group by its name.
     pub fn groups(&self) -> impl Iterator<Item = (&'static str, i64)> {
-        let number = self.stored.to_number();
-        B::BITS
-            .iter()
-            .enumerate()
-            .map(move |(index, &(name, width))| {
-                (name, number >> self.shift(index) & ((1 << width) - 1))
-            })
+        let names = B::BITS.iter().map(|(name, _)| *name).enumerate();
+        names.map(|(index, name)| (name, self.bits_of(index)))
+    }
+
+    /// Returns the value of the group with this number.
+    fn bits_of(&self, index: usize) -> i64 {
+        self.stored.to_number() >> self.shift(index) & Self::largest(index)
+    }
+
+    /// Returns the largest value of the group with this number.
+    fn largest(index: usize) -> i64 {
+        (1 << B::BITS[index].1) - 1
     }
 
     fn shift(&self, index: usize) -> u32 {
@@ -358,31 +363,37 @@ impl<T: Stored, B: Bits> Field for Flags<T, B> {
         Value::Map(std::iter::once(("".into(), stored)).chain(groups).collect())
     }
 
-    /// A group that has changed wins over the whole number, if that is the same.
-    fn set(&mut self, value: &Value, scope: &Scope<'_>) -> std::result::Result<(), Problem> {
-        let before = self.value(scope);
+    /// The whole number or groups, whichever have changed; all must agree if both have.
+    fn set(&mut self, value: &Value, _scope: &Scope<'_>) -> std::result::Result<(), Problem> {
         let Value::Map(_) = value else {
             self.stored = T::from_value(value)?;
             return Ok(());
         };
+        let before = *self;
+        if let Some(number) = value.get("") {
+            self.stored = T::from_value(number)?;
+        }
+        let is_whole = self.stored.to_number() != before.stored.to_number();
         for (name, value) in value
             .as_map()?
-            .filter(|(name, value)| before.get(name) != Some(value))
+            .filter(|(name, _)| !matches!(*name, "" | "value"))
         {
             let Some(index) = B::BITS.iter().position(|(group, _)| *group == name) else {
-                if !matches!(name, "" | "value") {
-                    return Err(Problem::new("is not a group of bits here").within(name));
-                }
-                self.stored = T::from_value(value)?;
-                continue;
+                return Err(Problem::new("is not a group of bits here").within(name));
             };
-            let largest = (1_i64 << B::BITS[index].1) - 1;
+            let largest = Self::largest(index);
             let group = value
                 .integer()
                 .filter(|group| (0..=largest).contains(group));
             let group = group.ok_or_else(|| {
                 Problem::needs(value, format_args!("at most {largest}")).within(name)
             })?;
+            if group == before.bits_of(index) || group == self.bits_of(index) {
+                continue;
+            }
+            if is_whole {
+                return Err(Problem::new("disagrees with the value of all bits").within(name));
+            }
             let shift = self.shift(index);
             let number = self.stored.to_number() & !(largest << shift) | group << shift;
             self.stored = T::from_number(number).unwrap_or_default();
@@ -517,7 +528,7 @@ impl<T: Stored, K: Kind> Field for Named<T, K> {
     fn set(&mut self, value: &Value, scope: &Scope<'_>) -> std::result::Result<(), Problem> {
         let before = self.value(scope);
         let (number, name) = match value {
-            Value::Map(_) => (value.get("").or(value.get("value")), value.get("name")),
+            Value::Map(_) => (value.get(""), value.get("name")),
             Value::Text(_) if value.integer().is_none() => (None, Some(value)),
             other => (Some(other), None),
         };

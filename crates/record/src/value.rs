@@ -103,11 +103,12 @@ impl Value {
         }
     }
 
-    /// Returns the entry of a map with this name.
+    /// Returns the entry of a map with this name. The value beside its explanations has
+    /// no name, or that of JSON.
     pub fn get(&self, name: &str) -> Option<&Self> {
         self.as_map()
             .ok()?
-            .find(|(other, _)| *other == name)
+            .find(|(other, _)| in_json(other) == in_json(name))
             .map(|(_, value)| value)
     }
 
@@ -206,6 +207,14 @@ impl Value {
     }
 }
 
+/// Returns the name of an entry in JSON, where the value beside its explanations has one.
+fn in_json(name: &str) -> &str {
+    match name {
+        "" => "value",
+        _ => name,
+    }
+}
+
 fn part_name(name: &str, parts: &[&str], index: usize) -> String {
     match parts.get(index) {
         Some(part) => joined(name, part),
@@ -269,9 +278,7 @@ impl Serialize for Value {
             Self::Map(entries) => {
                 let mut map = serializer.serialize_map(Some(entries.len()))?;
                 for (name, value) in entries {
-                    // The value itself beside its explanations.
-                    let name = if name.is_empty() { "value" } else { name };
-                    map.serialize_entry(name, value)?;
+                    map.serialize_entry(in_json(name), value)?;
                 }
                 map.end()
             }
