@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use hpimount_record::Value;
 
-use super::pairs::{is_same, paired};
+use super::pairs::{changed, is_same, paired};
 use super::patch::{Change, Content, Element, patched};
 use super::place::Encoded;
 use super::{Edit, What};
@@ -209,11 +209,15 @@ impl<'c> Differences<'c> {
                 }
                 Err(reason) => self.problem(path, reason),
             },
-            Rule::Field(field) => match field.encode(edited) {
-                Ok(Some((offset, encoded))) => self.bytes(path, edited, offset, encoded),
-                Ok(None) => {}
-                Err(reason) => self.problem(path, reason),
-            },
+            // Entries that are as shown may be edited elsewhere, or follow from others.
+            Rule::Field(field) => {
+                let edited = changed(&shown, edited);
+                match field.encode(&edited) {
+                    Ok(Some((offset, encoded))) => self.bytes(path, &edited, offset, encoded),
+                    Ok(None) => {}
+                    Err(reason) => self.problem(path, reason),
+                }
+            }
             Rule::Derived(_) | Rule::Count(_) if self.is_new => {}
             Rule::Remark => {}
             Rule::Derived(reason) => self.problem(path, reason),

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use hpimount_containers::io::Endian;
+use hpimount_containers::io::{Cursor, Endian};
 use hpimount_record::{self as record, Placed, Record, Scope, Value, Writer};
 
 use super::place::Encoded;
@@ -100,11 +100,31 @@ impl StoredField<'_> {
         let bytes = new[first..first + size].to_vec();
         let mask = match value {
             // Its parts may be edited one by one.
-            Value::Map(_) => old.iter().zip(&new).map(|(old, new)| old ^ new).collect(),
+            Value::Map(_) => self.bits(&value, size),
             _ => vec![0xFF; size],
         };
         let offset = self.start + self.field.range.start + first;
         Ok(Some((offset, Encoded { bytes, mask })))
+    }
+
+    /// Returns the bits that a value gives: those that are alike in what it makes of no bit
+    /// and of all bits.
+    fn bits(&self, value: &Value, size: usize) -> Vec<u8> {
+        let [none, all] = [0, 0xFF].map(|byte| {
+            let mut record = (self.record)();
+            let field = record.field_mut(self.field.number);
+            let bytes = vec![byte; size];
+            let mut cursor = Cursor::new(&bytes, 0, self.endian);
+            let scope = Scope::default();
+            // Neither fails: the value was set, in as many bytes.
+            _ = field.read(&mut cursor, scope.version, self.field.member.label);
+            _ = field.set(value, &scope);
+            self.bytes(&*record)
+        });
+        none.iter()
+            .zip(&all)
+            .map(|(none, all)| !(none ^ all))
+            .collect()
     }
 
     /// Returns the bytes of the field in a copy of the record.

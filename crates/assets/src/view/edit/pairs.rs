@@ -33,6 +33,16 @@ pub fn is_same(shown: &Value, edited: &Value) -> bool {
     }
 }
 
+/// Returns an edited map without the entries that equal the shown ones. Other values are
+/// returned whole.
+pub(super) fn changed(shown: &Value, edited: &Value) -> Value {
+    let mut changed = edited.clone();
+    if let Value::Map(entries) = &mut changed {
+        entries.retain(|(key, value)| !shown.get(key).is_some_and(|shown| is_same(shown, value)));
+    }
+    changed
+}
+
 /// Returns which shown element each edited one is. Elements with another value of the
 /// field `kind` are others.
 pub(super) fn paired(shown: &[Value], edited: &[Value], kind: Option<&str>) -> Vec<Option<usize>> {

@@ -141,10 +141,12 @@ impl Exported for PlannedHgo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fixtures::edited_value;
     use fixtures::hgo::Build;
+    use fixtures::{edited_value, edited_values};
     use hpimount_assets::view::Alone;
+    use hpimount_assets::view::edit::{Edit, Problem, What};
     use hpimount_containers::io::Endian;
+    use hpimount_record::Value;
 
     fn mouse() -> Vec<u8> {
         Build::new(Endian::Big).mouse()
@@ -228,6 +230,43 @@ mod tests {
             reason("materials[0].diffuse", r#"[0, "red", 0]"#),
             "materials[0].diffuse[1]: \"red\" is not a number that fits into 32 bits"
         );
+    }
+
+    /// Returns the attributes of the first material after edits of them: each has its place
+    /// and its JSON.
+    fn attributes(edits: &[(&str, &str)]) -> Result<u32, Vec<Problem>> {
+        let edits = edits.iter().map(|(place, value)| {
+            let path = "materials[0].attributes".to_owned();
+            let what = What::Value(path, Value::parse(value).unwrap());
+            let place = (*place).to_owned();
+            Edit { place, what }
+        });
+        let edits: Vec<Edit> = edits.collect();
+        let edited = edited_values(&FORMAT, &mouse().into(), &edits, &Alone)?;
+        let hgo = hgo::parse(&edited.expect("it changes")).unwrap();
+        Ok(hgo.materials[0].attributes.stored)
+    }
+
+    #[test]
+    fn of_attributes_and_their_groups_the_changed_ones_win() {
+        let shown = r#"{"value": "0x00000000", "alpha": 0, "cull": 1, "uvmode": 0}"#;
+        assert_eq!(attributes(&[("info.json", shown)]), Ok(0x0010_0000));
+        let whole = r#"{"value": "0x00100000", "alpha": 0, "cull": 0, "uvmode": 0}"#;
+        assert_eq!(attributes(&[("info.json", whole)]), Ok(0x0010_0000));
+    }
+
+    #[test]
+    fn groups_of_bits_are_edited_together_unless_they_disagree() {
+        let shown = (
+            "info.json",
+            r#"{"value": "0x00000000", "cull": 1, "alpha": 0}"#,
+        );
+        let alpha = ("materials.tsv: line 2", r#"{"alpha": "2"}"#);
+        assert_eq!(attributes(&[shown, alpha]), Ok(0x8010_0000));
+        let other = ("materials.tsv: line 2", r#"{"cull": "2"}"#);
+        let path = "materials[0].attributes";
+        let problem = format!("{path}: disagrees with {path} in info.json");
+        assert_eq!(attributes(&[shown, other]), Err(vec![(1, problem)]));
     }
 
     #[test]
