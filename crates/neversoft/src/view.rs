@@ -1,5 +1,8 @@
 //! What the views of this family share.
 
+use hpimount_assets::view::edit::{Form, Place};
+use hpimount_assets::view::node::Node;
+use hpimount_containers::io::Endian;
 use hpimount_record::Value;
 
 /// Returns a number with at most three digits after the point.
@@ -16,6 +19,11 @@ pub(crate) fn hash_text(hash: u32) -> String {
 pub(crate) fn stem(path: &str) -> &str {
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
+/// Returns a value that is stored at an offset of the file.
+pub(crate) fn stored<'a>(value: impl Into<Value>, offset: usize, form: Form) -> Node<'a> {
+    Node::Value(value.into()).stored(Place::new(offset, Endian::Little, form))
 }
 
 /// The steps of a unit of length and of a full turn.

@@ -9,15 +9,14 @@ use hpimount_record::Value;
 
 use super::level::{self, Heading};
 use crate::trg::{self, Argument, Command, Flags, Trg, kind_name};
-use crate::view::{hash_text, place_cell};
+use crate::view::{hash_text, place_cell, stored};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
-use hpimount_assets::view::edit::{Form, Place};
+use hpimount_assets::view::edit::Form;
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{Node, Nodes, Rule, known, map};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat, hex};
 use hpimount_containers::file_type::{FileType, Magic};
-use hpimount_containers::io::Endian;
 
 /// Nodes of levels.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -109,7 +108,7 @@ fn node_facts<'a>(node: trg::Node) -> Node<'a> {
     };
     let hash = |&hash: &u32| Value::text(hash_text(hash));
     let [radius, mode] = [0, 1].map(|number| match (node.camera, node.place("camera")) {
-        (Some(camera), Some(place)) => stored(camera[number].into(), place + 2 * number, Form::U16),
+        (Some(camera), Some(place)) => stored(camera[number], place + 2 * number, Form::U16),
         _ => Value::Null.into(),
     });
     let flags = match node.flags.as_ref().map(flags) {
@@ -141,11 +140,19 @@ fn node_facts<'a>(node: trg::Node) -> Node<'a> {
         ("flags", flags),
         (
             "position",
-            numbers("position", node.position.map(|place| values(&place)), I32),
+            numbers(
+                "position",
+                node.position.map(|place| values(&place)),
+                Form::I32,
+            ),
         ),
         (
             "angles",
-            numbers("angles", node.angles.map(|angles| values(&angles)), I16),
+            numbers(
+                "angles",
+                node.angles.map(|angles| values(&angles)),
+                Form::I16,
+            ),
         ),
         (
             "checksum",
@@ -172,21 +179,8 @@ fn node_facts<'a>(node: trg::Node) -> Node<'a> {
     ])
 }
 
-const I16: Form = signed(2);
-const I32: Form = signed(4);
-
-const fn signed(size: usize) -> Form {
-    let is_signed = true;
-    Form::Integer { size, is_signed }
-}
-
 fn values<T: Copy + Into<Value>>(numbers: &[T]) -> Vec<Value> {
     numbers.iter().map(|&number| number.into()).collect()
-}
-
-/// Returns a value that is stored at an offset of the file.
-fn stored<'a>(value: Value, offset: usize, form: Form) -> Node<'a> {
-    Node::Value(value).stored(Place::new(offset, Endian::Little, form))
 }
 
 /// Returns values that follow each other from an offset of the file.

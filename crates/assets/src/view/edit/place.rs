@@ -65,9 +65,18 @@ impl Form {
     pub const U16: Self = Self::unsigned(2);
     /// An unsigned number of 32 bits.
     pub const U32: Self = Self::unsigned(4);
+    /// A signed number of 16 bits.
+    pub const I16: Self = Self::signed(2);
+    /// A signed number of 32 bits.
+    pub const I32: Self = Self::signed(4);
 
     const fn unsigned(size: usize) -> Self {
         let is_signed = false;
+        Self::Integer { size, is_signed }
+    }
+
+    const fn signed(size: usize) -> Self {
+        let is_signed = true;
         Self::Integer { size, is_signed }
     }
 

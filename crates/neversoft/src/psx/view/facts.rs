@@ -11,8 +11,8 @@ use crate::psx::{
     AnimationV1, ChnkItem, Chunk, Content, FaceCounts, Kind, Model, Object, Palette, Psx,
     SpriteFrame, TextureData, Version,
 };
-use crate::view::{hash_text, place_cell};
-use hpimount_assets::view::edit::{Form, Place};
+use crate::view::{hash_text, place_cell, stored};
+use hpimount_assets::view::edit::Form;
 use hpimount_assets::view::node::{self, Node, Nodes};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_containers::io::{Endian, Warnings};
@@ -395,15 +395,15 @@ fn chunk(chunk: &Chunk) -> Node<'_> {
                     ("object", wibble.object.into()),
                     (
                         "u_velocity",
-                        number(wibble.u_velocity, wibble.offset + 4, signed(2)),
+                        stored(wibble.u_velocity, wibble.offset + 4, Form::I16),
                     ),
                     (
                         "v_velocity",
-                        number(wibble.v_velocity, wibble.offset + 6, signed(2)),
+                        stored(wibble.v_velocity, wibble.offset + 6, Form::I16),
                     ),
                     (
                         "frequency",
-                        number(wibble.frequency, wibble.offset + 8, signed(4)),
+                        stored(wibble.frequency, wibble.offset + 8, Form::I32),
                     ),
                     ("faces", wibble.faces.into()),
                 ])
@@ -413,9 +413,9 @@ fn chunk(chunk: &Chunk) -> Node<'_> {
         Content::Pulses(list) => {
             let pulses = Node::each(list, |pulse| {
                 node::map([
-                    ("color", number(pulse.color, pulse.offset, Form::U8)),
-                    ("key", number(pulse.key, pulse.offset + 2, Form::U8)),
-                    ("time", number(pulse.time, pulse.offset + 3, Form::U8)),
+                    ("color", stored(pulse.color, pulse.offset, Form::U8)),
+                    ("key", stored(pulse.key, pulse.offset + 2, Form::U8)),
+                    ("time", stored(pulse.time, pulse.offset + 3, Form::U8)),
                     ("keys", pulse.keys.len().into()),
                 ])
             });
@@ -443,17 +443,6 @@ fn records<'a, R: Record + Clone>(
             node::map(node::stored(record, offset(number), Endian::Little))
         }))
     }))
-}
-
-/// Returns a number that is stored at an offset of the file.
-fn number<'a>(number: impl Into<Value>, offset: usize, form: Form) -> Node<'a> {
-    Node::Value(number.into()).stored(Place::new(offset, Endian::Little, form))
-}
-
-/// Returns a signed number of this many bytes.
-const fn signed(size: usize) -> Form {
-    let is_signed = true;
-    Form::Integer { size, is_signed }
 }
 
 fn keyframes(animation: &AnimationV1) -> Node<'_> {
