@@ -46,9 +46,11 @@ pub(crate) fn place_cell(column: &str, text: &str) -> Option<(&'static str, Valu
 /// Returns the whole number of steps that a text in a table stands for. A text that is no
 /// number stays a text, which the field refuses.
 fn steps(text: &str, unit: f64) -> Value {
-    match text.parse::<f64>() {
-        Ok(number) if number.is_finite() => Value::Integer((number * unit).round() as i64),
-        _ => Value::text(text.to_owned()),
+    let text = Value::text(text.to_owned());
+    let whole = || text.integer().map(|number| number as f64);
+    match text.number().or_else(whole) {
+        Some(number) => Value::Integer((number * unit).round() as i64),
+        None => text,
     }
 }
 

@@ -196,8 +196,8 @@ impl Exported for Shown {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fixtures::edited_value;
     use fixtures::psx::{File, rich, texture};
+    use fixtures::{edited_table, edited_value};
     use hpimount_assets::view::Alone;
     use proptest::prelude::*;
 
@@ -242,6 +242,27 @@ mod tests {
             ),
         ] {
             assert_eq!(edited(path, value), Err(reason.to_owned()), "{path}");
+        }
+    }
+
+    #[test]
+    fn cells_of_places_and_angles_are_in_units_and_degrees_however_they_are_written() {
+        let bytes: Bytes = rich().bytes().into();
+        let row = |x: &str, angles: &str| format!("\n1\t1\t{x}\t-20\t30\t{angles}\t");
+        let edited = |x, angles| {
+            let texts = [row("10", "0 0 0"), row(x, angles)];
+            let texts = texts.each_ref().map(String::as_str);
+            let edited = edited_table(&FORMAT, &bytes, "objects.tsv", texts)?;
+            let psx = psx::parse(&edited.unwrap_or_else(|| bytes.clone())).unwrap();
+            let object = &psx.objects[1];
+            Ok((object.position[0], object.angles))
+        };
+        for x in ["2", " 2", "2 ", "2.0", "0x2"] {
+            assert_eq!(edited(x, "0 0x5A  0"), Ok((8192, [0, 1024, 0])), "{x:?}");
+        }
+        for x in ["two", "nan", "inf", "0x", "1e300"] {
+            let problem: String = edited(x, "0 0 0").unwrap_err();
+            assert!(problem.contains("line 3, column x"), "{problem}");
         }
     }
 
