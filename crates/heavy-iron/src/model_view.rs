@@ -24,7 +24,7 @@ use hpimount_assets::view::node::{self, Nodes};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFile, ViewFormat};
 use hpimount_containers::volume::AssetType;
-use hpimount_renderware::export::{Motions, TextureState, TextureUse, skeleton};
+use hpimount_renderware::export::{TextureState, TextureUse, skeleton};
 use hpimount_renderware::texture::export::picture;
 
 /// Models.
@@ -107,11 +107,9 @@ fn add_files(plan: &ExportPlan, page: &mut Page<Planned>) {
         page.file("model.glb", |planned: &Planned, context, out| {
             let (mut scene, _memory) = planned.scene(context)?;
             let nodes: Vec<_> = scene.joints.iter().map(|joint| joint.node).collect();
-            let mut motions = Motions::default();
-            for given in given(&planned.plan, context) {
-                animated::add(&mut motions, given.animation, &nodes, context);
-            }
-            motions.put_into(&mut scene);
+            let given = given(&planned.plan, context).into_iter();
+            let animations = given.map(|given| given.animation);
+            let _keys = animated::animate(&mut scene, &nodes, animations, context)?;
             let pictures = |index| shown_picture(&planned.plan, index, context);
             gltf::write(&scene, &pictures, &|bytes| context.reserve(bytes), out)
         })

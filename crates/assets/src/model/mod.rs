@@ -59,6 +59,10 @@ pub const MAX_CURVES: usize = 1 << 13;
 /// of a scene.
 pub const MAX_POSES: usize = 1 << 20;
 
+/// Memory that a key of a track takes in a scene, in bytes: time, translation and
+/// rotation, in lists that grow and have room for twice their elements.
+pub const KEY_BYTES: usize = 2 * (1 + 3 + 4) * size_of::<f32>();
+
 /// Returns the message for an item that is not shown, as in `info.json` and
 /// `info.txt`.
 pub fn not_shown(what: impl Display, why: impl Display) -> String {

@@ -5,7 +5,8 @@
 //! it, and those that each object names that shows it (FORMATS, HIP assets
 //! 8).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::io;
 
 use crate::Facts;
 use crate::archive::{Archive, Member};
@@ -17,6 +18,7 @@ use crate::tables::{
 };
 use hpimount_assets::model::math::finite;
 use hpimount_assets::model::scene::{Scene, Track};
+use hpimount_assets::model::{KEY_BYTES, MAX_POSES, Reservation};
 use hpimount_assets::view::context::shared;
 use hpimount_assets::view::{AssetContext, Shared, Wanted};
 use hpimount_renderware::export::{Motions, skeleton, unit_rotation};
@@ -97,7 +99,7 @@ impl AllGiven {
         };
         // What was found before too many bytes were read is kept.
         let _ = finder.find();
-        let mut known = std::collections::HashSet::new();
+        let mut known = HashSet::new();
         let mut given = finder.given;
         given.retain(|one| known.insert((one.model, one.animation)));
         given.shrink_to_fit();
@@ -114,7 +116,7 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    fn find(&mut self) -> std::io::Result<()> {
+    fn find(&mut self) -> io::Result<()> {
         for member in self.members(*b"MINF") {
             self.model_info(&member)?;
         }
@@ -130,7 +132,7 @@ impl Finder<'_> {
         files.filter_map(|file| self.archive.member(file)).collect()
     }
 
-    fn model_info(&mut self, member: &Member) -> std::io::Result<()> {
+    fn model_info(&mut self, member: &Member) -> io::Result<()> {
         let bytes = self.archive.read(member)?.unwrap_or_default();
         let Ok(info) = parse_model_info(&bytes, &member.origin().facts) else {
             return Ok(());
@@ -143,7 +145,7 @@ impl Finder<'_> {
         self.give(model, info.animation_table, member.asset.id)
     }
 
-    fn object(&mut self, member: &Member) -> std::io::Result<()> {
+    fn object(&mut self, member: &Member) -> io::Result<()> {
         let Some(object) = self.archive.object(member)? else {
             return Ok(());
         };
@@ -172,7 +174,7 @@ impl Finder<'_> {
     }
 
     /// Gives the models in fields the animations beside them.
-    fn pairs(&mut self, by: u32, field: &dyn Fn(&str) -> Option<Value>) -> std::io::Result<()> {
+    fn pairs(&mut self, by: u32, field: &dyn Fn(&str) -> Option<Value>) -> io::Result<()> {
         for (model, animations) in PAIRS {
             if let (Some(Value::Id(model)), Some(Value::Id(animations))) =
                 (field(model), field(animations))
@@ -184,7 +186,7 @@ impl Finder<'_> {
     }
 
     /// Gives a model an animation, or those of a table or list.
-    fn give(&mut self, model: u32, animations: u32, by: u32) -> std::io::Result<()> {
+    fn give(&mut self, model: u32, animations: u32, by: u32) -> io::Result<()> {
         let file = self.archive.context.find(Wanted::Id(animations));
         let member = file.and_then(|file| self.archive.member(file));
         let Some(member) = member.filter(|_| animations != 0 && model != 0) else {
@@ -192,7 +194,7 @@ impl Finder<'_> {
         };
         let code = member.asset.code;
         let facts = member.origin().facts;
-        let bytes = || Ok::<_, std::io::Error>(self.archive.read(&member)?.unwrap_or_default());
+        let bytes = || Ok::<_, io::Error>(self.archive.read(&member)?.unwrap_or_default());
         let ids = match &code {
             b"ANIM" => vec![animations],
             b"ATBL" => {
@@ -219,9 +221,34 @@ fn ids_of<E>(rows: Result<Rows, E>) -> Vec<u32> {
     ids.collect()
 }
 
-/// Adds an animation of bones, which are these nodes. Bones past them are
-/// ignored; nodes past the bones stay as they are.
-pub(crate) fn add(motions: &mut Motions, id: u32, nodes: &[usize], context: &dyn AssetContext) {
+/// Moves a scene by animations of bones, which are these nodes. Bones past them are
+/// ignored; nodes past the bones stay as they are. Returns the memory that is reserved for
+/// the keys, to be held until the scene is written.
+///
+/// # Errors
+/// Returns an error if the memory budget is exhausted.
+pub(crate) fn animate(
+    scene: &mut Scene<'_>,
+    nodes: &[usize],
+    animations: impl IntoIterator<Item = u32>,
+    context: &dyn AssetContext,
+) -> io::Result<Vec<Reservation>> {
+    let mut motions = Motions::default();
+    let mut memory = Vec::new();
+    for id in animations {
+        memory.extend(add(&mut motions, id, nodes, context)?);
+    }
+    motions.put_into(scene);
+    Ok(memory)
+}
+
+/// Adds an animation of bones, and returns the memory for its keys.
+fn add(
+    motions: &mut Motions,
+    id: u32,
+    nodes: &[usize],
+    context: &dyn AssetContext,
+) -> io::Result<Option<Reservation>> {
     let name = Names(context).name_or_id(id);
     let name = name.strip_suffix(".anm").unwrap_or(&name);
     let animation = read(id, context);
@@ -233,29 +260,43 @@ pub(crate) fn add(motions: &mut Motions, id: u32, nodes: &[usize], context: &dyn
             "Animation {name} has {bones} bones, the skeleton {count}."
         ));
     }
-    motions.add(
-        name,
-        animation.and_then(|animation| tracks(&animation, nodes)),
-    );
+    let moved = animation.and_then(|animation| Ok((keys(&animation, nodes.len())?, animation)));
+    let (keys, animation) = match moved {
+        Ok(found) => found,
+        Err(why) => {
+            motions.add(name, Err(why));
+            return Ok(None);
+        }
+    };
+    let count: usize = keys.iter().map(Vec::len).sum();
+    let memory = context.reserve(count * KEY_BYTES)?;
+    motions.add(name, Ok(tracks(&animation, &keys, nodes)));
+    Ok(memory)
 }
 
 /// Returns the skeleton of the first model that an animation is given to and
-/// that has one, moved by it.
-pub(crate) fn skeleton_of(id: u32, context: &dyn AssetContext) -> Option<Scene<'static>> {
+/// that has one, moved by it, and the memory for its keys.
+///
+/// # Errors
+/// Returns an error if the memory budget is exhausted.
+pub(crate) fn skeleton_of(
+    id: u32,
+    context: &dyn AssetContext,
+) -> io::Result<Option<(Scene<'static>, Vec<Reservation>)>> {
     let mut given = of_animation(id, context).into_iter();
-    let clump = given.find_map(|given| {
+    let found = given.find_map(|given| {
         let bytes = context.read(context.find(Wanted::Id(given.model))?)?;
         let model = super::parse(&bytes).ok()?;
         let mut clumps = model.clumps.into_iter();
-        clumps.find(|clump| skeleton::bones(clump).is_some())
-    })?;
+        clumps.find_map(|clump| Some((skeleton::bones(&clump)?, clump)))
+    });
+    let Some((nodes, clump)) = found else {
+        return Ok(None);
+    };
     let mut scene = Scene::default();
     skeleton::add_frames(&clump, None, &mut scene);
-    let nodes = skeleton::bones(&clump)?;
-    let mut motions = Motions::default();
-    add(&mut motions, id, &nodes, context);
-    motions.put_into(&mut scene);
-    (!scene.motions.is_empty()).then_some(scene)
+    let memory = animate(&mut scene, &nodes, [id], context)?;
+    Ok((!scene.motions.is_empty()).then_some((scene, memory)))
 }
 
 /// Returns the animation with this id, or why there is none.
@@ -277,23 +318,39 @@ pub(crate) fn read(id: u32, context: &dyn AssetContext) -> Result<Animation, Str
     parse_animation(&bytes, &facts).map_err(|incomplete| incomplete.error.to_string())
 }
 
-/// Returns the tracks of the bones that have a node.
-pub(crate) fn tracks(animation: &Animation, nodes: &[usize]) -> Result<Vec<Track>, String> {
-    let tracks = animation.tracks()?;
-    let tracks = tracks.iter().zip(nodes).map(|(keys, &node)| {
-        let keys = || {
-            keys.iter()
-                .filter_map(|&key| animation.keys.get(usize::from(key)))
-        };
-        let time = |time: u16| animation.times.get(usize::from(time)).copied();
+/// Returns the numbers of the keys of the first bones, at most [`MAX_POSES`] together.
+pub(crate) fn keys(animation: &Animation, bones: usize) -> Result<Vec<Vec<u16>>, String> {
+    let mut keys = animation.tracks()?;
+    keys.truncate(bones);
+    match keys.iter().map(Vec::len).sum() {
+        0..=MAX_POSES => Ok(keys),
+        count => Err(format!("it has {count} keys, more than {MAX_POSES}")),
+    }
+}
+
+/// Returns the tracks of the bones that have a node, from the numbers of their keys.
+fn tracks(animation: &Animation, keys: &[Vec<u16>], nodes: &[usize]) -> Vec<Track> {
+    let tracks = keys.iter().zip(nodes).map(|(keys, &node)| {
+        let (times, translations, rotations) = poses(animation, keys).collect();
         Track {
             node,
-            times: keys()
-                .map(|key| time(key.time).unwrap_or_default())
-                .collect(),
-            translations: keys().map(|key| key.translation.map(finite)).collect(),
-            rotations: keys().map(|key| unit_rotation(key.rotation)).collect(),
+            times,
+            translations,
+            rotations,
         }
     });
-    Ok(tracks.collect())
+    tracks.collect()
+}
+
+/// Returns the time, translation and rotation of each of these keys.
+pub(crate) fn poses<'a>(
+    animation: &'a Animation,
+    keys: &'a [u16],
+) -> impl Iterator<Item = (f32, [f32; 3], [f32; 4])> + 'a {
+    keys.iter().filter_map(|&key| {
+        let key = animation.keys.get(usize::from(key))?;
+        let time = animation.times.get(usize::from(key.time))?;
+        let place = key.translation.map(finite);
+        Some((*time, place, unit_rotation(key.rotation)))
+    })
 }

@@ -5,15 +5,15 @@ use std::io::{self, Write};
 
 use bytes::Bytes;
 
-use super::animated::tracks;
+use super::animated::{keys, poses};
 use super::level::{self, Level};
 use super::set::{Attached, add_model, file_of};
 use crate::Facts;
 use crate::record::{Layout, Record, Value, layout, size};
-use crate::tables::parse_animation;
+use crate::tables::{Animation, parse_animation};
 use hpimount_assets::model::math::finite;
 use hpimount_assets::model::scene::Track;
-use hpimount_assets::model::{Scene, gltf};
+use hpimount_assets::model::{KEY_BYTES, MAX_POSES, Scene, gltf};
 use hpimount_assets::view::AssetContext;
 use hpimount_renderware::export::{Motions, TextureUse};
 
@@ -42,6 +42,10 @@ pub(crate) fn write(
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let lengths = moved.spans.iter().map(|(_, bytes)| bytes.len());
+    // A key takes at least one byte of an animation.
+    let keys = lengths.sum::<usize>().min(MAX_POSES);
+    let _memory = context.reserve(keys * KEY_BYTES)?;
     let (scene, textures) = scene_of(moved, facts, context);
     let pictures = |number| level::picture_of(&textures, number, context);
     gltf::write(&scene, &pictures, &|bytes| context.reserve(bytes), out)
@@ -84,20 +88,30 @@ fn joined(
     facts: &Facts,
     motions: &mut Motions,
 ) -> Result<Vec<Track>, String> {
-    let mut joined: Vec<Track> = Vec::new();
-    let mut left = MAX_BYTES;
+    let track = |&node| Track {
+        node,
+        times: Vec::new(),
+        translations: Vec::new(),
+        rotations: Vec::new(),
+    };
+    let mut joined: Vec<Track> = nodes.iter().map(track).collect();
+    let (mut bytes_left, mut keys_left) = (MAX_BYTES, MAX_POSES);
     for (start, bytes) in &moved.spans {
-        left = left
+        bytes_left = bytes_left
             .checked_sub(bytes.len())
             .ok_or_else(|| format!("it has more than {MAX_BYTES} bytes"))?;
         let span = match start.is_finite() {
-            true => of_span(bytes, nodes, facts),
+            true => Span::parse(bytes, nodes.len(), facts),
             false => Err("its start is not a number".to_owned()),
         };
         match span {
-            Ok(tracks) => tracks
-                .into_iter()
-                .for_each(|track| append(&mut joined, track, *start)),
+            Ok(span) => {
+                let keys = span.keys.iter().map(Vec::len).sum();
+                keys_left = keys_left
+                    .checked_sub(keys)
+                    .ok_or_else(|| format!("it has more than {MAX_POSES} keys"))?;
+                span.add_to(&mut joined, *start);
+            }
             Err(why) => motions.note(format!("The animation from {start} s is omitted: {why}.")),
         }
     }
@@ -108,44 +122,47 @@ fn joined(
     }
 }
 
-/// Returns the tracks of a span, from time 0 on.
-fn of_span(bytes: &Bytes, nodes: &[usize], facts: &Facts) -> Result<Vec<Track>, String> {
-    let head = Record::new(HEAD, facts.endian, bytes);
-    let Some(Value::Vec3(translation)) = head.get("translation").filter(|_| head.is_whole()) else {
-        return Err("it is cut".to_owned());
-    };
-    let animation = parse_animation(&bytes.slice(size(HEAD)..), facts);
-    let animation = animation.map_err(|incomplete| incomplete.error.to_string())?;
-    let mut tracks = tracks(&animation, nodes)?;
-    // All bones are below the first one.
-    if let Some(first) = tracks.first_mut() {
-        for place in &mut first.translations {
-            *place = std::array::from_fn(|axis| place[axis] + finite(translation[axis]));
-        }
-    }
-    Ok(tracks)
+/// The animation of a span, from time 0 on.
+struct Span {
+    animation: Animation,
+    /// The numbers of the keys of each bone.
+    keys: Vec<Vec<u16>>,
+    /// Where the first bone is, which all others are below.
+    translation: [f32; 3],
 }
 
-/// Adds the keys of a track to that of its node, later by `start`. The first one of a span is
-/// the last one of the span before.
-fn append(joined: &mut Vec<Track>, track: Track, start: f32) {
-    let known = joined.iter().position(|known| known.node == track.node);
-    let index = known.unwrap_or_else(|| {
-        joined.push(Track {
-            node: track.node,
-            times: Vec::new(),
-            translations: Vec::new(),
-            rotations: Vec::new(),
-        });
-        joined.len() - 1
-    });
-    let whole = &mut joined[index];
-    for (key, time) in track.times.into_iter().enumerate() {
-        let time = time + start;
-        if whole.times.last().is_none_or(|&last| time > last) && time.is_finite() {
-            whole.times.push(time);
-            whole.translations.push(track.translations[key]);
-            whole.rotations.push(track.rotations[key]);
+impl Span {
+    fn parse(bytes: &Bytes, bones: usize, facts: &Facts) -> Result<Self, String> {
+        let head = Record::new(HEAD, facts.endian, bytes);
+        let Some(Value::Vec3(translation)) = head.get("translation").filter(|_| head.is_whole())
+        else {
+            return Err("it is cut".to_owned());
+        };
+        let animation = parse_animation(&bytes.slice(size(HEAD)..), facts);
+        let animation = animation.map_err(|incomplete| incomplete.error.to_string())?;
+        Ok(Self {
+            keys: keys(&animation, bones)?,
+            animation,
+            translation: translation.map(finite),
+        })
+    }
+
+    /// Adds the keys of each bone to its track, later by `start`. The first one of a span is
+    /// the last one of the span before.
+    fn add_to(&self, joined: &mut [Track], start: f32) {
+        let mut origin = self.translation;
+        for (keys, track) in self.keys.iter().zip(joined) {
+            for (time, place, rotation) in poses(&self.animation, keys) {
+                let time = time + start;
+                let is_later = track.times.last().is_none_or(|&last| time > last);
+                if is_later && time.is_finite() {
+                    track.times.push(time);
+                    let place = std::array::from_fn(|axis| place[axis] + origin[axis]);
+                    track.translations.push(place);
+                    track.rotations.push(rotation);
+                }
+            }
+            origin = [0.0; 3];
         }
     }
 }
@@ -235,5 +252,47 @@ mod tests {
         assert!(tracks.is_empty());
         let last = scene.notes.last().unwrap();
         assert!(last.ends_with("bytes."), "{last}");
+    }
+
+    /// Returns the animation of a span with many more keys than bytes per key: each bone
+    /// has the same key at each time.
+    fn dense(bones: u16, times: u16) -> Bytes {
+        let counts = words(&[u32::from(bones) << 16 | u32::from(times), times.into()]);
+        let head = [words(&[0; 4]), words(&[0x3142_4B53, 0]), counts].concat();
+        let keys = (0..u32::from(times)).flat_map(|time| words(&[time << 16, 0, 32_767 << 16, 0]));
+        let seconds: Vec<f32> = (0..times).map(f32::from).collect();
+        let firsts = (1..times).flat_map(|time| (time - 1).to_be_bytes().repeat(bones.into()));
+        let tail = [floats(&seconds), firsts.collect()].concat();
+        [head, floats(&[1.0; 3]), keys.collect(), tail]
+            .concat()
+            .into()
+    }
+
+    #[test]
+    fn memory_for_the_keys_is_reserved_before_they_are_read() {
+        let bytes = dense(2, 1000);
+        let moved = Moved {
+            id: id("figure.dff"),
+            model: None,
+            spans: vec![(0.0, bytes.clone()), (1000.0, bytes.clone())],
+        };
+        let archives = Archives::new(&[("a.HIP", b"MODL", "figure.dff", hi::figure())]);
+        let facts = Facts::new(Platform::GameCube, Game::Bfbb);
+        write(&moved, &facts, &archives, &mut Vec::new()).unwrap();
+        let (_, tracks) = tracks(None, moved.spans);
+        let keys: usize = tracks.iter().map(|track| track.times.len()).sum();
+        assert_eq!(keys, 2 * 2000);
+        let reserved = archives.reserved.borrow()[0];
+        assert_eq!(reserved, 2 * bytes.len() * KEY_BYTES);
+        assert!(reserved >= keys * KEY_BYTES);
+    }
+
+    #[test]
+    fn an_animation_with_too_many_keys_is_omitted_before_they_are_read() {
+        let (scene, tracks) = tracks(None, vec![(0.0, dense(2, 32_000)); 17]);
+        assert!(tracks.is_empty());
+        let last = scene.notes.last().unwrap();
+        let expected = "Animation cutscene is omitted: it has more than 1048576 keys.";
+        assert_eq!(last, expected);
     }
 }

@@ -13,10 +13,10 @@ use crate::model::{self, Model};
 use crate::names::Names;
 use crate::record::Record;
 use crate::tables::ModelInfo;
-use hpimount_assets::model::{Scene, Transform, gltf};
+use hpimount_assets::model::{Reservation, Scene, Transform, gltf};
 use hpimount_assets::view::{AssetContext, AssetRef, Wanted};
 use hpimount_renderware::clump::Clump;
-use hpimount_renderware::export::{Motions, TextureUse, skeleton};
+use hpimount_renderware::export::{TextureUse, skeleton};
 
 /// Maximum number of models of a set that are shown.
 pub(crate) const MAX_MODELS: usize = 64;
@@ -109,13 +109,17 @@ pub(crate) fn write(
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let (scene, textures) = scene_of(info, context);
+    let (scene, textures, _memory) = scene_of(info, context)?;
     let pictures = |number| level::picture_of(&textures, number, context);
     gltf::write(&scene, &pictures, &|bytes| context.reserve(bytes), out)
 }
 
-/// Returns the scene of a set, and the textures by their numbers.
-fn scene_of(info: &ModelInfo, context: &dyn AssetContext) -> (Scene<'static>, Vec<TextureUse>) {
+/// Returns the scene of a set, the textures by their numbers, and the memory that is
+/// reserved for the keys of animations.
+fn scene_of(
+    info: &ModelInfo,
+    context: &dyn AssetContext,
+) -> io::Result<(Scene<'static>, Vec<TextureUse>, Vec<Reservation>)> {
     let mut level = Level::default();
     let mut parts: Vec<Part> = Vec::new();
     for row in info.models.iter().take(MAX_MODELS) {
@@ -127,14 +131,11 @@ fn scene_of(info: &ModelInfo, context: &dyn AssetContext) -> (Scene<'static>, Ve
     let (mut scene, textures) = level.finish("The models are in the pose of their files.");
     let first = info.models.get(0).and_then(|row| row.number("model"));
     let joints: Vec<_> = scene.joints.iter().map(|joint| joint.node).collect();
-    if let Some(first) = first.filter(|_| !joints.is_empty()) {
-        let mut motions = Motions::default();
-        for given in animated::of_model(first, context) {
-            animated::add(&mut motions, given.animation, &joints, context);
-        }
-        motions.put_into(&mut scene);
-    }
-    (scene, textures)
+    let first = first.filter(|_| !joints.is_empty());
+    let given = first.map_or_else(Vec::new, |first| animated::of_model(first, context));
+    let animations = given.into_iter().map(|given| given.animation);
+    let memory = animated::animate(&mut scene, &joints, animations, context)?;
+    Ok((scene, textures, memory))
 }
 
 /// Adds a model of a set to the scene.

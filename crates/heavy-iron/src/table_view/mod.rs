@@ -66,17 +66,15 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         let models = animated::of_animation(id, context).into_iter();
         let models = models.map(|given| Names(context).reference(given.model));
         page.fact("models", models.collect::<Value>());
-        if animated::skeleton_of(id, context).is_some() {
+        // Whether it moves something is not known without memory.
+        if !matches!(animated::skeleton_of(id, context), Ok(None)) {
             // The skeleton of a model that the animation is given to.
-            page.file(
-                "model.glb",
-                move |_, context, out| match animated::skeleton_of(id, context) {
-                    Some(scene) => {
-                        gltf::write(&scene, &|_| None, &|bytes| context.reserve(bytes), out)
-                    }
-                    None => Ok(()),
-                },
-            );
+            page.file("model.glb", move |_, context, out| {
+                let Some((scene, _memory)) = animated::skeleton_of(id, context)? else {
+                    return Ok(());
+                };
+                gltf::write(&scene, &|_| None, &|bytes| context.reserve(bytes), out)
+            });
         }
     }
     Ok(page.show(sheets, error))

@@ -3,11 +3,35 @@
 use super::*;
 use crate::model::animated;
 use fixtures::heavy_iron as hi;
+use hpimount_assets::model::KEY_BYTES;
 
 /// Returns an animation of two bones with one pose.
 fn animation() -> Vec<u8> {
     let head = [words(&[0x3142_4B53, 0, 0x0002_0001, 2]), floats(&[1.0; 3])];
     [head.concat(), vec![0; 2 * 16], floats(&[0.5]), vec![0; 4]].concat()
+}
+
+/// Returns an object that gives the model of a figure an animation, or a list of them.
+fn stone(animations: &str) -> Vec<u8> {
+    let fields = words(&[0, id("figure.dff"), id(animations)]);
+    object("stone", 0, &[fields, vec![0; 12 * 4]].concat(), &[])
+}
+
+#[test]
+fn memory_for_the_keys_of_animations_is_reserved_before_they_are_read() {
+    let archives = Archives::new(&[
+        ("a.HIP", b"MODL", "figure.dff", hi::figure()),
+        ("a.HIP", b"PRJT", "stone", stone("fly")),
+        ("a.HIP", b"ANIM", "fly", animation()),
+    ])
+    .of_game(Game::Incredibles);
+    let (scene, _) = animated::skeleton_of(id("fly"), &archives)
+        .unwrap()
+        .unwrap();
+    let tracks = scene.motions[0].tracks.iter();
+    let keys: usize = tracks.map(|track| track.times.len()).sum();
+    assert_eq!(keys, 2);
+    assert_eq!(*archives.reserved.borrow(), [keys * KEY_BYTES]);
 }
 
 #[test]
@@ -32,7 +56,6 @@ fn models_have_the_animations_that_objects_name_beside_them() {
     let destroyed = [words(&[0, 1]), vec![0; 32], state.concat()];
     let info = words(&[0x464E_494D, 1, 0, 0, 0, figure, 0]);
     let info = [info, floats(&[0.5; 12])].concat();
-    let thrown = [words(&[0, figure, id("fly")]), vec![0; 12 * 4]];
     let names = ["swing", "idle", "hit", "burn", "break", "fly", "unused"];
     let mut assets = vec![
         ("a.HIP", b"MODL", "figure.dff", hi::figure()),
@@ -51,12 +74,7 @@ fn models_have_the_animations_that_objects_name_beside_them() {
             object("grass", 0, &reactive.concat(), &[]),
         ),
         ("a.HIP", b"DEST", "barrel", destroyed.concat()),
-        (
-            "a.HIP",
-            b"PRJT",
-            "stone",
-            object("stone", 0, &thrown.concat(), &[]),
-        ),
+        ("a.HIP", b"PRJT", "stone", stone("fly")),
     ];
     assets.extend(names.map(|name| ("a.HIP", b"ANIM", name, animation())));
     let mut archives = Archives::new(&assets).of_game(Game::Incredibles);

@@ -8,6 +8,7 @@ mod screen;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -15,6 +16,7 @@ use bytes::Bytes;
 use super::*;
 use crate::FORMATS;
 use crate::object::Link;
+use hpimount_assets::model::Reservation;
 use hpimount_assets::view::NamedAsset;
 use hpimount_assets::view::report::TableEdit;
 use hpimount_assets::view::{self, AssetRef, MakeShared, Shared, View, Wanted};
@@ -39,6 +41,8 @@ pub(crate) struct Archives {
     pub(crate) asset: Option<usize>,
     /// How often each asset was read or parsed.
     reads: RefCell<HashMap<AssetRef, usize>>,
+    /// The memory that was reserved, in order.
+    pub(crate) reserved: RefCell<Vec<usize>>,
 }
 
 impl Archives {
@@ -64,6 +68,7 @@ impl Archives {
             assets: assets.collect(),
             asset: None,
             reads: RefCell::default(),
+            reserved: RefCell::default(),
         }
     }
 
@@ -128,16 +133,18 @@ impl AssetContext for Archives {
         Some(self.get(file)?.bytes.clone())
     }
 
+    fn reserve(&self, bytes: usize) -> io::Result<Option<Reservation>> {
+        self.reserved.borrow_mut().push(bytes);
+        Ok(None)
+    }
+
     fn model(&self, file: AssetRef) -> Option<Arc<dyn View>> {
         self.count(file);
         let asset = self.get(file)?;
         let mut formats = FORMATS.iter();
         let format = formats.find(|one| one.asset_types.contains(&asset.kind.code))?;
-        let context = Self {
-            assets: self.assets.clone(),
-            asset: Some(file.0 as usize),
-            reads: RefCell::default(),
-        };
+        let mut context = self.clone();
+        context.asset = Some(file.0 as usize);
         Some(view::open(format, &asset.bytes, &context).into())
     }
 
