@@ -187,9 +187,8 @@ impl Finder<'_> {
 
     /// Gives a model an animation, or those of a table or list.
     fn give(&mut self, model: u32, animations: u32, by: u32) -> io::Result<()> {
-        let file = self.archive.context.find(Wanted::Id(animations));
-        let member = file.and_then(|file| self.archive.member(file));
-        let Some(member) = member.filter(|_| animations != 0 && model != 0) else {
+        let member = self.archive.with_id(animations);
+        let Some(member) = member.filter(|_| model != 0) else {
             return Ok(());
         };
         let code = member.asset.code;

@@ -18,7 +18,7 @@ use hpimount_assets::model::math::{finite, subtract};
 use hpimount_assets::model::scene::Identity;
 use hpimount_assets::model::{Scene, Transform, gltf};
 use hpimount_assets::view::context::shared;
-use hpimount_assets::view::{AssetContext, AssetRef, Shared, Wanted};
+use hpimount_assets::view::{AssetContext, AssetRef, Shared};
 use hpimount_renderware::export::{TextureState, TextureUse};
 
 /// Types of objects whose models are in a level.
@@ -282,9 +282,7 @@ impl<'a> Reader<'a> {
         if let Some(known) = self.known.get(&id) {
             return Ok(known.clone());
         }
-        let file = self.archive.context.find(Wanted::Id(id));
-        let member = file.and_then(|file| self.archive.member(file));
-        let pieces = match member.filter(|_| id != 0) {
+        let pieces = match self.archive.with_id(id) {
             Some(member) if member.asset.code == *b"MODL" => self.single(&member)?,
             Some(member) if member.asset.code == *b"MINF" => self.set(&member)?,
             _ => Vec::new(),
@@ -315,8 +313,7 @@ impl<'a> Reader<'a> {
         let mut models = Vec::new();
         for row in info.models.iter().take(MAX_MODELS) {
             let id = row.number("model").unwrap_or_default();
-            let file = self.archive.context.find(Wanted::Id(id));
-            let model = file.and_then(|file| self.archive.member(file));
+            let model = self.archive.with_id(id);
             let model = model.filter(|model| model.asset.code == *b"MODL");
             let meshes = match (self.known.get(&id), model) {
                 (Some(known), _) => known

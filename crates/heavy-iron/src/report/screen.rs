@@ -11,7 +11,7 @@ use crate::text;
 use crate::view::add_all;
 use hpimount_assets::model::math::finite;
 use hpimount_assets::model::{Picture, Pixels, png};
-use hpimount_assets::view::{AssetContext, Table, Wanted};
+use hpimount_assets::view::{AssetContext, Table};
 use hpimount_containers::hip::asset_id;
 use hpimount_containers::volume::AssetType;
 use hpimount_renderware::texture::export::picture;
@@ -92,8 +92,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
 
 /// Returns the text with this id.
 fn text_of(archive: &Archive<'_>, id: u32) -> io::Result<Option<String>> {
-    let file = (id != 0).then(|| archive.context.find(Wanted::Id(id)));
-    let member = file.flatten().and_then(|file| archive.member(file));
+    let member = archive.with_id(id);
     let Some(member) = member.filter(|member| super::texts::is_text(member.asset.code)) else {
         return Ok(None);
     };
@@ -129,12 +128,11 @@ pub(super) fn draw(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resul
 
 /// Returns the texture with this id, if it can be shown and there is room for it.
 fn texture(archive: &Archive<'_>, id: u32, screen: &mut Screen) -> io::Result<Option<Picture>> {
-    let file = (id != 0).then(|| archive.context.find(Wanted::Id(id)));
-    let Some(file) = file.flatten() else {
+    let Some(member) = archive.with_id(id) else {
         return Ok(None);
     };
-    archive.count(file)?;
-    let texture = textures::read_asset(file, archive.context).ok();
+    archive.count(member.file)?;
+    let texture = textures::read_asset(member.file, archive.context).ok();
     let fits = texture.filter(|texture| {
         let [width, height] = [texture.width, texture.height].map(|side| side as usize);
         screen.takes(width * height)
