@@ -10,7 +10,7 @@ use crate::record::Value;
 use crate::text;
 use crate::view::add_all;
 use hpimount_assets::model::math::finite;
-use hpimount_assets::model::{Picture, Pixels, png};
+use hpimount_assets::model::{Picture, Pixels, Reservation, png};
 use hpimount_assets::view::{AssetContext, Table};
 use hpimount_containers::hip::asset_id;
 use hpimount_containers::volume::AssetType;
@@ -112,8 +112,16 @@ pub(super) fn draw(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resul
     })?;
     elements.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     let mut screen = Screen::default();
+    // The image of the last element, which menus often repeat.
+    let mut last = (0, None);
     for (_, element) in &elements {
-        match texture(&archive, element.image, &mut screen)? {
+        let id = element.image;
+        if id != last.0 {
+            // Its memory is free before there is another one.
+            last = (id, None);
+            last.1 = Texture::read(&archive, id, &mut screen)?;
+        }
+        match &last.1 {
             Some(texture) => screen.image(element, texture),
             None => screen.boxed(element),
         }
@@ -126,18 +134,38 @@ pub(super) fn draw(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resul
     png::write(&picture, out)
 }
 
-/// Returns the texture with this id, if it can be shown and there is room for it.
-fn texture(archive: &Archive<'_>, id: u32, screen: &mut Screen) -> io::Result<Option<Picture>> {
-    let Some(member) = archive.with_id(id) else {
-        return Ok(None);
-    };
-    archive.count(member.file)?;
-    let texture = textures::read_asset(member.file, archive.context).ok();
-    let fits = texture.filter(|texture| {
+/// A decoded texture.
+struct Texture {
+    width: usize,
+    height: usize,
+    texels: Vec<[u8; 4]>,
+    _memory: Option<Reservation>,
+}
+
+impl Texture {
+    /// Returns the texture with this id, if it can be shown and there is room for it.
+    fn read(archive: &Archive<'_>, id: u32, screen: &mut Screen) -> io::Result<Option<Self>> {
+        let Some(member) = archive.with_id(id) else {
+            return Ok(None);
+        };
+        archive.count(member.file)?;
+        let Ok(texture) = textures::read_asset(member.file, archive.context) else {
+            return Ok(None);
+        };
         let [width, height] = [texture.width, texture.height].map(|side| side as usize);
-        screen.takes(width * height)
-    });
-    Ok(fits.as_ref().and_then(picture))
+        if !screen.takes(width * height) {
+            return Ok(None);
+        }
+        let memory = archive
+            .context
+            .reserve(width * height * size_of::<[u8; 4]>())?;
+        Ok(picture(&texture).map(|picture| Self {
+            width: picture.width as usize,
+            height: picture.height as usize,
+            texels: picture.into_rgba(),
+            _memory: memory,
+        }))
+    }
 }
 
 /// Calls `visit` with everything that an archive has on the screen.
@@ -286,9 +314,8 @@ impl Screen {
     }
 
     /// Draws a texture.
-    fn image(&mut self, element: &Element, texture: Picture) {
-        let sides = [texture.width as usize, texture.height as usize];
-        let texels = texture.into_rgba();
+    fn image(&mut self, element: &Element, texture: &Texture) {
+        let sides = [texture.width, texture.height];
         let [left, right, top, bottom] = element.part;
         let texel = |axis: usize, place: usize, [start, end]: [f32; 2]| {
             let way = (place as f32 + 0.5 - element.position[axis]) / element.size[axis];
@@ -303,7 +330,7 @@ impl Screen {
         };
         self.fill(element, |x, y| {
             let [x, y] = [texel(0, x, [left, right]), texel(1, y, [top, bottom])];
-            texels[y * sides[0] + x]
+            texture.texels[y * texture.width + x]
         });
     }
 }
@@ -318,4 +345,48 @@ fn over(front: [u8; 4], back: [u8; 4]) -> [u8; 4] {
         (both / sum) as u8
     };
     [mixed(0), mixed(1), mixed(2), (alpha + rest) as u8]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::{Archives, id, words};
+    use fixtures::heavy_iron as hi;
+
+    /// Returns a screen on which this many pixels can still be drawn.
+    fn with_left(left: usize) -> Screen {
+        let screen = Screen::default();
+        assert_eq!(screen.left, MAX_PIXELS);
+        Screen { left, ..screen }
+    }
+
+    #[test]
+    fn what_would_draw_too_many_pixels_is_missing() {
+        let mut screen = with_left(10 * 10 + 5 * 5);
+        for (x, side) in [(0.0, 10.0), (20.0, 10.0), (40.0, 5.0)] {
+            screen.boxed(&Element {
+                kind: "ui:box",
+                position: [x, 0.0, 0.0],
+                size: [side; 2],
+                text: 0,
+                image: 0,
+                model: 0,
+                motions: [0; 2],
+                part: [0.0; 4],
+            });
+        }
+        let is_drawn = [0, 20, 40].map(|x| screen.pixels[x] != [0; 4]);
+        assert_eq!(is_drawn, [true, false, true]);
+    }
+
+    #[test]
+    fn a_texture_that_would_decode_too_many_pixels_is_a_box() {
+        let logo = hi::gamecube(4, 0, [4, 4], &[], &words(&[0; 8]), 1);
+        let archives = Archives::new(&[("a.HIP", b"RWTX", "logo.RW3", logo)]);
+        let archive = Archive::new(&archives);
+        for (left, is_decoded) in [(4 * 4, true), (4 * 4 - 1, false)] {
+            let texture = Texture::read(&archive, id("logo.RW3"), &mut with_left(left));
+            assert_eq!(texture.unwrap().is_some(), is_decoded);
+        }
+    }
 }

@@ -28,13 +28,36 @@ fn text(text: &[u8]) -> Vec<u8> {
     [&length.to_be_bytes(), text, &[0; 4]].concat()
 }
 
+/// Returns an element that shows a text.
+fn label(name: &str, placed: Vec<u8>) -> Vec<u8> {
+    let of_text = [words(&[id("play")]), vec![0; 32]].concat();
+    dynamic(name, "ui:text", 2, &[placed, of_text].concat(), &[])
+}
+
+/// Returns an element that shows the left half of an image.
+fn image(name: &str, placed: Vec<u8>) -> Vec<u8> {
+    let image = words(&[id("logo.RW3")]);
+    let corners = floats(&[0.0, 0.0, 0.5, 0.0, 0.0, 1.0, 0.5, 1.0]);
+    let body = [placed, image, corners, vec![0; 4 + 4 + 16]].concat();
+    dynamic(name, "ui:image", 1, &body, &[])
+}
+
+/// Returns a texture of two blue columns and two red ones.
+fn logo() -> Vec<u8> {
+    let texels = [0x001F_001F, 0xF800_F800].repeat(4);
+    hi::gamecube(4, 0, [4, 4], &[], &words(&texels), 1)
+}
+
+/// Returns the picture of the screen.
+fn drawn(archives: &Archives) -> Vec<[u8; 4]> {
+    let picture = png::read(&archives.bytes("tables/screen.png"), 640 * 480).unwrap();
+    assert_eq!((picture.width, picture.height), (640, 480));
+    picture.into_rgba()
+}
+
 #[test]
 fn texts_name_the_objects_that_show_them() {
-    let label = |name: &str| {
-        let of_text = [words(&[id("play")]), vec![0; 32]].concat();
-        let body = [placed([10.0, 20.0], [30.0, 40.0]), of_text].concat();
-        dynamic(name, "ui:text", 2, &body, &[])
-    };
+    let label = |name: &str| label(name, placed([10.0, 20.0], [30.0, 40.0]));
     let mut setter = dispatcher("setter", &[(1, 2, id("first"))]);
     // The first parameter of its link.
     setter[16..20].copy_from_slice(&id("quit").to_be_bytes());
@@ -70,15 +93,6 @@ fn texts_name_the_objects_that_show_them() {
 
 #[test]
 fn a_screen_has_texts_images_and_models_at_their_places() {
-    // Two columns are blue, two red.
-    let texels = [0x001F_001F, 0xF800_F800].repeat(4);
-    let texture = hi::gamecube(4, 0, [4, 4], &[], &words(&texels), 1);
-    let image = [
-        words(&[id("logo.RW3")]),
-        floats(&[0.0, 0.0, 0.5, 0.0, 0.0, 1.0, 0.5, 1.0]),
-    ];
-    let image = [image.concat(), vec![0; 4 + 4 + 16]].concat();
-    let of_text = [words(&[id("play")]), vec![0; 32]].concat();
     let moved = {
         let mut placed = placed([100.0, 200.0], [50.0, 10.0]);
         placed[28..32].copy_from_slice(&id("grow").to_be_bytes());
@@ -90,23 +104,12 @@ fn a_screen_has_texts_images_and_models_at_their_places() {
     ]
     .concat();
     let archives = Archives::new(&[
-        (
-            "a.HIP",
-            b"DYNA",
-            "label",
-            dynamic("label", "ui:text", 2, &[moved, of_text].concat(), &[]),
-        ),
+        ("a.HIP", b"DYNA", "label", label("label", moved)),
         (
             "a.HIP",
             b"DYNA",
             "logo",
-            dynamic(
-                "logo",
-                "ui:image",
-                1,
-                &[placed([96.0, 192.0], [64.0; 2]), image].concat(),
-                &[],
-            ),
+            image("logo", placed([96.0, 192.0], [64.0; 2])),
         ),
         (
             "a.HIP",
@@ -121,7 +124,7 @@ fn a_screen_has_texts_images_and_models_at_their_places() {
             object("grow", 0, &words(&[0; 5]), &[]),
         ),
         ("a.HOP", b"TEXT", "play", text(b"Play\n")),
-        ("a.HOP", b"RWTX", "logo.RW3", texture),
+        ("a.HOP", b"RWTX", "logo.RW3", logo()),
         ("a.HOP", b"MODL", "bob.dff", Vec::new()),
     ])
     .of_game(Game::Incredibles);
@@ -144,9 +147,7 @@ fn a_screen_has_texts_images_and_models_at_their_places() {
         ),
     ];
     assert_eq!(rows, expected);
-    let picture = png::read(&archives.bytes("tables/screen.png"), 640 * 480).unwrap();
-    assert_eq!((picture.width, picture.height), (640, 480));
-    let shown = picture.rgba();
+    let shown = drawn(&archives);
     let at = |x: usize, y: usize| shown[y * 640 + x];
     assert_eq!([at(95, 192), at(96, 191), at(160, 192)], [[0; 4]; 3]);
     // The left half of the texture fills the image.
@@ -155,4 +156,20 @@ fn a_screen_has_texts_images_and_models_at_their_places() {
     assert_eq!([at(100, 200), at(149, 209)], [[255, 220, 80, 255]; 2]);
     assert_eq!(at(110, 205)[3], 255, "its box is over the image");
     assert!(at(110, 205)[0] > 50 && at(110, 205)[2] > 150);
+}
+
+#[test]
+fn an_image_that_elements_repeat_is_decoded_once_in_reserved_memory() {
+    let names = ["one", "two", "three"];
+    let images = names.map(|name| {
+        let image = image(name, placed([0.0; 2], [64.0; 2]));
+        ("a.HIP", b"DYNA", name, image)
+    });
+    let mut assets = images.to_vec();
+    assets.push(("a.HIP", b"RWTX", "logo.RW3", logo()));
+    let archives = Archives::new(&assets).of_game(Game::Incredibles);
+    assert_eq!(drawn(&archives)[0], [0, 0, 255, 255]);
+    let texture = archives.find(Wanted::Id(id("logo.RW3"))).unwrap();
+    assert_eq!(archives.reads.borrow()[&texture], 1);
+    assert_eq!(*archives.reserved.borrow(), [4 * 4 * 4]);
 }
