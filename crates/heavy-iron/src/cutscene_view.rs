@@ -83,32 +83,45 @@ mod tests {
         data
     }
 
+    /// Returns a cutscene with the model of a rock, and with two spans of time with this
+    /// data: each has its kind and its id.
+    fn cutscene(data: &[(u32, u32)]) -> Vec<u8> {
+        let model = hi::pyramid();
+        let length = model.len().next_multiple_of(16) as u32;
+        let count = data.len() as u32;
+        let data = data
+            .iter()
+            .flat_map(|&(kind, id)| in_span(kind, id, &[0; 20]));
+        let data: Vec<u8> = data.collect();
+        let span = |start: f32| {
+            [
+                floats(&[start, start + 1.0]),
+                words(&[count, 0]),
+                data.clone(),
+            ]
+            .concat()
+        };
+        let start = 48 + 32 + 16 + 8 + 4;
+        let spans = [start + length, start + length + 16 + data.len() as u32];
+        let head = words(&[0x4E53_5443, id("scene"), 1, 2, 0, 0, 0, start, 0, 0, 0, 0]);
+        // The flags of a model are not part of its kind.
+        let entry = words(&[0x2000_0001, id("rock.dff"), model.len() as u32, start]);
+        let mut bytes = [head, vec![0; 32], entry, words(&spans), words(&[0]), model].concat();
+        bytes.resize(spans[0] as usize, 0);
+        bytes.extend([span(0.0), span(1.0)].concat());
+        bytes
+    }
+
     #[test]
     fn cutscenes_have_their_data_and_the_models_that_they_move() {
         let [figure, rock] = ["figure.dff", "rock.dff"].map(id);
-        let model = hi::pyramid();
-        let length = model.len().next_multiple_of(16) as u32;
-        let animations = [
+        let bytes = cutscene(&[
             (2, figure),
             (2, rock),
             (2, figure),
             (2, id("missing")),
             (5, 9),
-        ];
-        let data: Vec<u8> = animations
-            .iter()
-            .flat_map(|&(kind, id)| in_span(kind, id, &[0; 20]))
-            .collect();
-        let span =
-            |start: f32| [floats(&[start, start + 1.0]), words(&[5, 0]), data.clone()].concat();
-        let start = 48 + 32 + 16 + 8 + 4;
-        let spans = [start + length, start + length + 16 + data.len() as u32];
-        let head = words(&[0x4E53_5443, id("scene"), 1, 2, 0, 0, 0, start, 0, 0, 0, 0]);
-        // The flags of a model are not part of its kind.
-        let entry = words(&[0x2000_0001, rock, model.len() as u32, start]);
-        let mut bytes = [head, vec![0; 32], entry, words(&spans), words(&[0]), model].concat();
-        bytes.resize(spans[0] as usize, 0);
-        bytes.extend([span(0.0), span(1.0)].concat());
+        ]);
         let archives = Archives::new(&[
             ("a.HIP", b"CSN ", "scene", bytes),
             ("a.HOP", b"MODL", "figure.dff", hi::figure()),
@@ -137,5 +150,15 @@ mod tests {
         assert_eq!(of("chunk_000/").len(), 5);
         let last = &of("chunk_001/")[4].1;
         assert_eq!(*last, "chunk_001/04_00000009_sound.bin");
+    }
+
+    #[test]
+    fn a_cutscene_shows_a_limited_number_of_moved_models() {
+        let data = [(2, id("rock.dff")); MAX_MOVED + 1];
+        let archives = Archives::new(&[("a.HIP", b"CSN ", "scene", cutscene(&data))]);
+        let view = archives.model(AssetRef(0)).unwrap();
+        let files = view.files().into_iter();
+        let models = files.filter(|file| file.path().starts_with("models/"));
+        assert_eq!(models.count(), MAX_MOVED);
     }
 }

@@ -61,7 +61,7 @@ fn animates(code: [u8; 4]) -> bool {
 
 /// Maximum number of animations of the models of an archive. An archive of the
 /// games has some hundred.
-const MAX_GIVEN: usize = 1 << 16;
+pub(crate) const MAX_GIVEN: usize = 1 << 16;
 
 /// What an archive and those beside it give to models, each pair once.
 struct AllGiven(Vec<Given>);

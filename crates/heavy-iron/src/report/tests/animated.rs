@@ -35,6 +35,20 @@ fn memory_for_the_keys_of_animations_is_reserved_before_they_are_read() {
 }
 
 #[test]
+fn an_archive_gives_a_limited_number_of_animations() {
+    let ids: Vec<u32> = (1..=animated::MAX_GIVEN as u32 + 1).collect();
+    let archives = Archives::new(&[
+        ("a.HIP", b"MODL", "figure.dff", hi::figure()),
+        ("a.HIP", b"PRJT", "stone", stone("list")),
+        ("a.HIP", b"ALST", "list", words(&ids)),
+    ])
+    .of_game(Game::Incredibles);
+    let given = animated::of_model(id("figure.dff"), &archives).into_iter();
+    let animations: Vec<_> = given.map(|given| given.animation).collect();
+    assert_eq!(animations, ids[..animated::MAX_GIVEN]);
+}
+
+#[test]
 fn models_have_the_animations_that_objects_name_beside_them() {
     let figure = id("figure.dff");
     // An entity without the padding word of Battle for Bikini Bottom.

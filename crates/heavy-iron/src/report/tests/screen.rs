@@ -1,6 +1,7 @@
 //! What is on the screen.
 
 use super::*;
+use crate::table_view::sheet::MAX_LISTED;
 use fixtures::heavy_iron as hi;
 use hpimount_assets::model::png;
 
@@ -156,6 +157,24 @@ fn a_screen_has_texts_images_and_models_at_their_places() {
     assert_eq!([at(100, 200), at(149, 209)], [[255, 220, 80, 255]; 2]);
     assert_eq!(at(110, 205)[3], 255, "its box is over the image");
     assert!(at(110, 205)[0] > 50 && at(110, 205)[2] > 150);
+}
+
+#[test]
+fn texts_name_a_limited_number_of_objects() {
+    let names: Vec<&str> = (0..=MAX_LISTED)
+        .map(|number| &*format!("label {number}").leak())
+        .collect();
+    let place = || placed([0.0; 2], [1.0; 2]);
+    let labels = names
+        .iter()
+        .map(|name| ("a.HIP", b"DYNA", *name, label(name, place())));
+    let mut assets = vec![("a.HIP", b"TEXT", "play", text(b"Play"))];
+    assets.extend(labels);
+    let archives = Archives::new(&assets).of_game(Game::Incredibles);
+    let texts = archives.text("texts.tsv");
+    let row = texts.lines().nth(1).unwrap();
+    let shown_by = names[..MAX_LISTED].join("; ");
+    assert_eq!(row.rsplit('\t').next(), Some(&*shown_by));
 }
 
 #[test]
