@@ -62,3 +62,26 @@ fn values_that_do_not_fit_or_disagree_are_refused_with_their_places() {
     let refused = edited.refused();
     assert!(refused.contains("disagrees with"), "{refused}");
 }
+
+#[test]
+fn a_table_that_exceeds_the_memory_budget_is_a_failure_and_no_refusal() {
+    let edited = bank();
+    // Each line is a row that is compared.
+    let table = edited.original(TONES) + &"\n".repeat(100_000);
+    edited.edit(TONES, table.as_bytes());
+    let failed = edited.checked("cachesize=1M");
+    let problem = "a.hpi: encoding an edited file needs ";
+    assert!(failed.contains(problem), "{failed}");
+    let enough = edited.checked("cachesize=64M");
+    assert!(enough.contains(" 0 not checked"), "{enough}");
+}
+
+#[test]
+fn a_table_may_be_longer_than_an_asset() {
+    let edited = bank();
+    let remark = "x".repeat(65 << 20);
+    let table = format!("slot\ttone\tpan\tremark\n0\t1\t33\t{remark}\n");
+    edited.edit(TONES, table.as_bytes());
+    let refused = edited.checked("cachesize=1G");
+    assert!(refused.contains("column remark: is unknown"), "{refused}");
+}

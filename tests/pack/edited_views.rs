@@ -12,6 +12,7 @@ use tempfile::{TempDir, tempdir};
 use testkit::applied::{hpi_apply, write};
 use testkit::hpipack::stderr;
 use testkit::listed::cat;
+use testkit::mount::{hpi, run};
 
 /// Exit code of refused changes.
 const REFUSED: i32 = 14;
@@ -70,6 +71,16 @@ impl Mod {
         let ran = hpi_apply(&["--force"], &folder, &self.archive, &out);
         assert!(ran.status.success(), "{}", stderr(&ran));
         cat(&out, &[path])
+    }
+
+    /// Returns what a check of the changed archive says with a cache of this size.
+    pub(super) fn checked(&self, cache: &str) -> String {
+        let mut program = hpi("check");
+        program.args(["-o", cache, "--apply"]);
+        run(program
+            .arg(self.work.path().join("edit"))
+            .arg(&self.archive))
+        .stdout
     }
 
     pub(super) fn refused(&self) -> String {

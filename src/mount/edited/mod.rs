@@ -360,8 +360,12 @@ impl<'a> Edits<'a> {
             self.report.refuse(new.path(), reason);
             return Ok(());
         };
-        if new.len() > MAX_ASSET {
-            let reason = format!("has more than {MAX_ASSET} bytes");
+        let most = match self.has_cells(asset, format, number)? {
+            true => values::MAX_TABLE,
+            false => MAX_ASSET,
+        };
+        if new.len() > most {
+            let reason = format!("has more than {most} bytes");
             self.report.refuse(new.path(), reason);
             return Ok(());
         }

@@ -21,7 +21,7 @@ use hpimount_containers::io::{self, read_vec};
 use hpimount_record::Value;
 
 /// The most bytes of a table that can be edited.
-const MAX_TABLE: u64 = 256 << 20;
+pub(super) const MAX_TABLE: u64 = 256 << 20;
 
 /// The memory of an edited value until it is written, in bytes, at most on average: two
 /// texts with the place, the path, and the value.
@@ -72,9 +72,7 @@ impl Edits<'_> {
         let shown = self.vfs.node_bytes(shown, 0..size, Access::Unknown);
         let shown = shown.map_err(unexpected)??;
         let bytes = read_vec(new, 0, new.len(), "edited file")?;
-        memory.grow_to(
-            memory.bytes() + 2 * edited_table::memory(&shown) + edited_table::memory(&bytes),
-        )?;
+        memory.grow_to(memory.bytes() + edited_table::memory(&shown, &bytes))?;
         let edits = (editing.edit)(&context, &shown, &bytes);
         if let Some(fault) = context.fault() {
             return Err(fault);
@@ -146,7 +144,12 @@ impl Edits<'_> {
     }
 
     /// Returns whether a file of an asset's view is a table with such values.
-    fn has_cells(&self, asset: Ino, format: &'static ViewFormat, file: usize) -> io::Result<bool> {
+    pub(super) fn has_cells(
+        &self,
+        asset: Ino,
+        format: &'static ViewFormat,
+        file: usize,
+    ) -> io::Result<bool> {
         let node = self.vfs.node(asset).map_err(unexpected)?;
         Ok(self.vfs.model(&node, format)?.view.has_cells(file))
     }
@@ -154,9 +157,10 @@ impl Edits<'_> {
     /// Returns the values of an edited JSON file, with their memory; `None` if it is
     /// refused.
     fn values_of(&mut self, new: &NewFile) -> io::Result<Option<(edit::Edit, Charge)>> {
-        let bytes = read_vec(new, 0, new.len(), "edited file")?;
         let budget = self.vfs.reader.budget();
-        let memory = budget.charge("edited values", memory_of_json(&bytes))?;
+        let mut memory = budget.charge("edited values", new.len() as usize)?;
+        let bytes = read_vec(new, 0, new.len(), "edited file")?;
+        memory.grow_to(memory_of_json(&bytes))?;
         Ok(match edit::value_of_json(&bytes) {
             Ok(values) => {
                 let place = new.path().to_owned();
@@ -179,11 +183,12 @@ impl Edits<'_> {
         (number, new): (usize, &NewFile),
     ) -> io::Result<Option<(Vec<edit::Edit>, Charge)>> {
         let node = self.vfs.node(asset).map_err(unexpected)?;
-        let context = Context::new(self.vfs, &node);
+        let unchanged = HashMap::new();
+        let context = Context::with_changes(self.vfs, &node, &unchanged);
         let model = self.vfs.model_in(&context, format, Caller::Request)?;
-        let bytes = read_vec(new, 0, new.len(), "edited file")?;
         let budget = self.vfs.reader.budget();
-        let mut memory = budget.charge("an edited table", bytes.len())?;
+        let mut memory = budget.charge("an edited table", new.len() as usize)?;
+        let bytes = read_vec(new, 0, new.len(), "edited file")?;
         let found = model.view.cell_edits(number, &context, &bytes);
         if let Some(fault) = context.fault() {
             return Err(fault);
@@ -195,7 +200,7 @@ impl Edits<'_> {
                 return Ok(None);
             }
         };
-        memory.grow_to(found.edits.len() * MEMORY_OF_VALUE)?;
+        memory.grow_to(memory.bytes() + found.edits.len() * MEMORY_OF_VALUE)?;
         let rank = self.rank(new);
         for edit in &mut found.edits {
             edit.place = format!("{}: {}", new.path(), edit.place);

@@ -1,10 +1,13 @@
 //! Tables whose cells are values of their asset.
 
+use std::io::{self, Write};
+
 use hpimount_record::{self as record, Record, Scope, Value};
 
 use super::AssetContext;
 use super::edit::{Edit, What};
 use super::edited_table::{self, Rules};
+use crate::model::Reservation;
 
 /// How the cells of a table of an asset with the model `M` are edited.
 pub struct Cells<M> {
@@ -38,8 +41,8 @@ impl<M> Cells<M> {
         context: &dyn AssetContext,
         [shown, edited]: [&[u8]; 2],
     ) -> Result<CellEdits, String> {
-        let memory = 2 * edited_table::memory(shown) + edited_table::memory(edited);
-        let _memory = context.reserve(memory).map_err(|error| error.to_string())?;
+        let memory = context.reserve(edited_table::memory(shown, edited));
+        let _memory = memory.map_err(|error| error.to_string())?;
         let rules = Rules {
             keys: self.keys,
             is_editable: &|column| (self.value)(model, 0, column, "").is_some(),
@@ -59,6 +62,41 @@ impl<M> Cells<M> {
     }
 }
 
+/// A table that is being rendered, in reserved memory.
+pub(super) struct Rendering<'a> {
+    pub(super) bytes: Vec<u8>,
+    context: &'a dyn AssetContext,
+    memory: Vec<Reservation>,
+}
+
+impl<'a> Rendering<'a> {
+    pub(super) fn new(context: &'a dyn AssetContext) -> Self {
+        Self {
+            bytes: Vec::new(),
+            context,
+            memory: Vec::new(),
+        }
+    }
+}
+
+impl Write for Rendering<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let (length, capacity) = (self.bytes.len(), self.bytes.capacity());
+        if length + bytes.len() > capacity {
+            // Twice the capacity, so that bytes are seldom moved.
+            let wanted = (length + bytes.len()).max(2 * capacity);
+            self.memory.extend(self.context.reserve(wanted - capacity)?);
+            self.bytes.reserve_exact(wanted - length);
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Returns the path of the field of a record that a column shows, and the value that a
 /// text gives it. `path` is that of the record. `None` if the column cannot be edited.
 pub fn of_record(
@@ -69,4 +107,71 @@ pub fn of_record(
 ) -> Option<(String, Value)> {
     let (member, value) = record::with_cell(record, column, text, &Scope::default())?;
     (!member.is_derived).then(|| (format!("{path}.{}", member.name), value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+    use std::sync::Arc;
+
+    use crate::view::page::{Page, Rows};
+    use crate::view::{AssetRef, Bytes, MakeShared, Shared, Wanted};
+    use hpimount_containers::io::Warnings;
+
+    /// The memory that was reserved, in order.
+    #[derive(Default)]
+    struct Reserved(RefCell<Vec<usize>>);
+
+    impl AssetContext for Reserved {
+        fn name(&self) -> &str {
+            ""
+        }
+
+        fn find(&self, _: Wanted<'_>) -> Option<AssetRef> {
+            None
+        }
+
+        fn read(&self, _: AssetRef) -> Option<Bytes> {
+            None
+        }
+
+        fn reserve(&self, bytes: usize) -> io::Result<Option<Reservation>> {
+            self.0.borrow_mut().push(bytes);
+            Ok(None)
+        }
+
+        fn shared(&self, _: &'static str, _: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_table_is_rendered_and_compared_in_reserved_memory() {
+        let mut page = Page::new("made up", "Pixels", Warnings::default());
+        page.rows("pixels", |pixels: &Vec<u8>| {
+            let rows = pixels.iter().enumerate();
+            Rows::new(
+                ["index", "gray"],
+                rows.map(|(index, &gray)| [index.into(), gray.into()]),
+            )
+        })
+        .cells(&[&["index"]], |_, row, column, text| {
+            let value = Value::text(text.to_owned());
+            (column == "gray").then(|| (format!("pixels[{row}].gray"), value))
+        });
+        let view = page.show(vec![7; 5000], None);
+        let table = view.position(&|file| file.name == "pixels.tsv").unwrap();
+        let mut shown = Vec::new();
+        view.render(table, &Reserved::default(), &mut shown)
+            .unwrap();
+        let edited = b"index\tgray\n3\t8\n";
+        let context = Reserved::default();
+        let found = view.cell_edits(table, &context, edited).unwrap();
+        assert_eq!(found.edits.len(), 1);
+        let mut reserved = context.0.into_inner();
+        assert_eq!(reserved.pop(), Some(edited_table::memory(&shown, edited)));
+        let rendering = reserved.iter().sum();
+        assert!((shown.len()..=2 * shown.len()).contains(&rendering));
+    }
 }

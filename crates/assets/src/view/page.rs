@@ -12,7 +12,7 @@ use get_size2::GetSize;
 use hpimount_containers::io::{Error, Warnings};
 use hpimount_record::{self as record, Record, Scope, Value};
 
-use super::cells::{CellEdits, CellValue, Cells};
+use super::cells::{CellEdits, CellValue, Cells, Rendering};
 use super::import::NOT_THIS_FILE;
 use super::node::{self, Entry, Node, Nodes, Rule};
 pub use super::rows::{Columns, Rows};
@@ -493,10 +493,10 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
     ) -> Result<CellEdits, String> {
         let cells = self.file(index).and_then(|file| file.cells.as_ref());
         let cells = cells.ok_or(NOT_THIS_FILE)?;
-        let mut shown = Vec::new();
+        let mut shown = Rendering::new(context);
         let rendered = self.render(index, context, &mut shown);
         rendered.map_err(|error| error.to_string())?;
-        cells.edits(&self.model, context, [&shown, edited])
+        cells.edits(&self.model, context, [&shown.bytes, edited])
     }
 
     fn memory(&self) -> usize {

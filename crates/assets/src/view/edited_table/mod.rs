@@ -162,8 +162,12 @@ const MAX_CHANGES: usize = 1 << 18;
 /// The most comparisons of cells of rows with the same key.
 const MAX_COMPARISONS: usize = 1 << 26;
 
-/// Returns the memory of a table that is compared, in bytes.
-pub fn memory(table: &[u8]) -> usize {
+/// Returns the memory for comparing a table as it is shown with the edited one, in bytes.
+pub fn memory(shown: &[u8], edited: &[u8]) -> usize {
+    2 * memory_of(shown) + memory_of(edited)
+}
+
+fn memory_of(table: &[u8]) -> usize {
     const OF_ROW: usize = 256;
     const OF_CELL: usize = 16;
     let parts = table.iter().map(|byte| match byte {

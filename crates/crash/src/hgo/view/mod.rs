@@ -238,8 +238,7 @@ mod tests {
         let edits = edits.iter().map(|(place, value)| {
             let path = "materials[0].attributes".to_owned();
             let what = What::Value(path, Value::parse(value).unwrap());
-            let place = (*place).to_owned();
-            Edit { place, what }
+            Edit::new((*place).to_owned(), what)
         });
         let edits: Vec<Edit> = edits.collect();
         let edited = edited_values(&FORMAT, &mouse().into(), &edits, &Alone)?;
@@ -266,7 +265,9 @@ mod tests {
         let other = ("materials.tsv: line 2", r#"{"cull": "2"}"#);
         let path = "materials[0].attributes";
         let problem = format!("{path}: disagrees with {path} in info.json");
-        assert_eq!(attributes(&[shown, other]), Err(vec![(1, problem)]));
+        let problems = attributes(&[shown, other]).unwrap_err();
+        assert_eq!(problems[0].text, problem);
+        assert_eq!((problems[0].edit, problems.len()), (1, 1));
     }
 
     #[test]
