@@ -53,7 +53,6 @@ pub use self::writer::Writer;
 pub use hpimount_record_derive::Record;
 
 use std::any::Any;
-use std::ops::Range;
 
 use hpimount_containers::io::{Cursor, Endian, Result};
 
@@ -355,8 +354,8 @@ pub struct Placed {
     pub number: usize,
     /// Its name and properties.
     pub member: &'static Member,
-    /// Its bytes, counted from the start of the record.
-    pub range: Range<usize>,
+    /// Where its bytes begin, counted from the start of the record.
+    pub offset: usize,
 }
 
 /// Returns the fields of a record that are shown, with their places.
@@ -364,13 +363,12 @@ pub fn placed(record: &dyn Record, version: u32) -> impl Iterator<Item = Placed>
     // The byte order does not matter for lengths.
     let mut written = Writer::new(Endian::Little, version);
     let fields = members(record, version).map(move |(number, member)| {
-        let start = written.bytes.len();
+        let offset = written.bytes.len();
         record.field(number).write(&mut written);
-        let range = start..written.bytes.len();
         Placed {
             number,
             member,
-            range,
+            offset,
         }
     });
     fields.filter(|placed| !record.field(placed.number).is_hidden())

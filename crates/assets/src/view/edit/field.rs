@@ -103,7 +103,7 @@ impl StoredField<'_> {
             Value::Map(_) => self.bits(&value, size),
             _ => vec![0xFF; size],
         };
-        let offset = self.start + self.field.range.start + first;
+        let offset = self.start + self.field.offset + first;
         Ok(Some((offset, Encoded { bytes, mask })))
     }
 
