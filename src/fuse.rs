@@ -42,7 +42,7 @@
 //! 9. `Part::render` gives the view the files around the asset.
 //! 10. `View::render` writes the PNG.
 
-#[cfg(target_os = "linux")]
+#[cfg(edit)]
 mod edited;
 mod session;
 
@@ -63,7 +63,7 @@ use fuser::{
 #[cfg(not(target_os = "linux"))]
 pub use self::session::mount_and_serve;
 pub use self::session::{OpenDevice, Running, SessionOptions};
-#[cfg(target_os = "linux")]
+#[cfg(edit)]
 pub use self::session::{serve, serve_edited};
 use crate::mount::{Attr, Bytes, Error, FileKind, Ino, Vfs};
 use crate::prefetch::Prefetch;
@@ -559,7 +559,7 @@ const NO_INODE: Attr = Attr {
 };
 
 fn errno(error: Error) -> Errno {
-    Errno::from_i32(error.errno())
+    Errno::from_i32(crate::errno::errno(error))
 }
 
 fn number(ino: Ino) -> INodeNo {

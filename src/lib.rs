@@ -16,6 +16,7 @@
 //!  namespace content    inodes and names           bytes: decoding, models, rendering
 //!  source               where bytes come from: disk, servers
 //!  memory    sync       budget and caches          locks, waiting
+//!  platform             what systems do differently
 //! ```
 //!
 //! [`fuse`] passes a read request to [`mount::Vfs`]. That finds the inode in a
@@ -26,21 +27,26 @@
 //! source may be a file of another volume. All memory that is retained between
 //! requests counts towards one [`memory::budget::Budget`].
 
-// Mounts that can be edited need Linux, and are the only users of some items.
-#![cfg_attr(not(target_os = "linux"), allow(dead_code))]
+// Mounts, and those that can be edited, are the only users of some items.
+#![cfg_attr(not(edit), allow(dead_code))]
 
 pub mod app;
 pub mod cli;
 pub mod content;
-#[cfg(target_os = "linux")]
+#[cfg(edit)]
 pub mod edit;
+#[cfg(fuse)]
+pub mod errno;
 pub mod formats;
+#[cfg(fuse)]
 pub mod fuse;
 pub mod inspect;
 pub mod memory;
 pub mod mount;
 pub mod namespace;
 pub mod pack;
+pub mod platform;
+#[cfg(fuse)]
 pub mod prefetch;
 pub mod printable;
 pub mod requester;

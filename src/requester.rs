@@ -25,8 +25,8 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// Pause between two looks at the watched processes.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The bit of SIGKILL in a set of signals.
-const SIGKILL: u64 = 1 << (libc::SIGKILL - 1);
+/// The bit of SIGKILL, which has the number 9, in a set of signals.
+const SIGKILL: u64 = 1 << 8;
 
 /// The requesters of answers that take long.
 static WATCHED: LazyLock<Awaited<Vec<Weak<Requester>>>> = LazyLock::new(Awaited::default);

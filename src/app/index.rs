@@ -2,7 +2,6 @@
 //! them writes the database.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::UNIX_EPOCH;
@@ -15,6 +14,7 @@ use super::without_mount::vfs_options;
 use super::{MountOptions, cores};
 use crate::inspect::index::{Database, index as index_source};
 use crate::mount::{Meta, Options, Prepared, Sources, Vfs};
+use crate::platform::FileStat;
 
 /// An index to write.
 #[derive(Debug)]
@@ -164,8 +164,8 @@ fn add_identity(path: &Path, is_change: bool, hasher: &mut DefaultHasher) {
             let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
             paths.sort();
             left.extend(paths);
-            if is_change {
-                (path, found.ctime(), found.ctime_nsec()).hash(hasher);
+            if is_change && let Ok(stat) = FileStat::through_links(None, &path) {
+                (path, stat.changed()).hash(hasher);
             }
             continue;
         }

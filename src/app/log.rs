@@ -10,6 +10,9 @@ use super::flood::Flood;
 use super::message::{for_people, program};
 use crate::printable::printable;
 
+/// The module that logs about the session with the kernel.
+const SESSION: &str = "fuser";
+
 /// The logger of the process.
 static LOGGER: OnceLock<Logger> = OnceLock::new();
 
@@ -17,7 +20,7 @@ struct Logger {
     stderr: env_logger::Logger,
     /// Set when the process has gone into the background; `None` inside if
     /// there is no system log.
-    system: OnceLock<Option<syslog::BasicLogger>>,
+    system: OnceLock<Option<Box<dyn Log>>>,
     flood: Flood,
 }
 
@@ -32,7 +35,7 @@ pub(super) fn start(level: LevelFilter) {
     let mut builder = env_logger::Builder::new();
     builder
         .filter_level(level)
-        .filter_module(crate::fuse::LOG_TARGET, session_level)
+        .filter_module(SESSION, session_level)
         // Its errors are reported in plain words by whoever gets them.
         .filter_module("rustls_platform_verifier", LevelFilter::Off)
         .format_target(false);
@@ -57,26 +60,12 @@ pub(super) fn start(level: LevelFilter) {
     }
 }
 
-/// A connection to the system log, or `None` on a system without one.
-pub(super) struct SystemLog(Option<syslog::BasicLogger>);
-
-impl SystemLog {
-    /// Connects to the system log.
-    pub(super) fn connect() -> Self {
-        let formatter = syslog::Formatter3164 {
-            process: "hpimount".to_owned(),
-            pid: std::process::id(),
-            ..syslog::Formatter3164::default()
-        };
-        Self(syslog::unix(formatter).ok().map(syslog::BasicLogger::new))
-    }
-
-    /// Logs there from now on.
-    pub(super) fn use_from_now_on(self) {
-        if let Some(logger) = LOGGER.get() {
-            // Only a second move could fail.
-            let _ = logger.system.set(self.0);
-        }
+/// Logs there from now on, or nowhere, instead of to standard error.
+#[cfg(fuse)]
+pub(super) fn deliver_to(system: Option<Box<dyn Log>>) {
+    if let Some(logger) = LOGGER.get() {
+        // Only a second move could fail.
+        let _ = logger.system.set(system);
     }
 }
 

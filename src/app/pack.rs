@@ -4,10 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io, iter, slice};
 
-use super::{Confinement, Failure, clean_up_on_signals, progress_bar, tell, with_tasks};
+use super::{Confinement, Failure, progress_bar, tell, with_tasks};
 use crate::pack::{
     self, Archive, DryRun, Edit, Format, Mod, Replacement, Target, check_is_archive, check_target,
 };
+use crate::platform::clean_up_on_signals;
 use crate::source::NewFolder;
 
 /// What to write.

@@ -9,10 +9,7 @@ use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use signal_hook::consts::SIGPIPE;
-use signal_hook::low_level::emulate_default_handler;
 
-use super::clean_up::clean_up_on_signals;
 use super::exit::{self, Failure};
 use super::tasks::with_tasks;
 use super::{MountOptions, cores, network, palette, password, spool, tell};
@@ -20,6 +17,7 @@ use crate::inspect::check::{CheckPlan, Checked, Dat, Style, check as check_sourc
 use crate::inspect::diff::{DiffPlan, Task, diff as diff_sources};
 use crate::inspect::{self, Error, ExtractStyle, ListStyle};
 use crate::mount::{KnownFiles, Meta, Options, Prepared, Sources, Vfs};
+use crate::platform::{clean_up_on_signals, end_without_reader};
 use crate::source::remote::RemoteUrl;
 use crate::source::{Extraction, Location, NewFolder};
 
@@ -369,13 +367,11 @@ pub fn progress_bar(bytes: u64, is_wanted: bool) -> ProgressBar {
     ProgressBar::new(bytes).with_style(style)
 }
 
-/// Terminates the process by SIGPIPE, like others in a pipeline, if the reader
-/// of standard output is gone.
+/// Ends the process, like others in a pipeline, if the reader of standard output is gone.
 fn end_on_broken_pipe(error: &Error) {
     if let Error::Output(error) = error
         && error.kind() == io::ErrorKind::BrokenPipe
     {
-        // Does not return; if it did, the error would be reported.
-        let _ = emulate_default_handler(SIGPIPE);
+        end_without_reader();
     }
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use hpimount::app::{self, ExitReason, Failure, Forked, MountOptions, desktop, thumbnail};
 use hpimount::cli::{self, Command, Contents, Mount};
+use hpimount::platform::raise_file_limit;
 
 /// The title of notifications.
 const CANNOT_OPEN: &str = "Cannot open";
@@ -72,7 +73,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let (pack, style) = args.plan().map_err(Failure::Usage)?;
             app::pack(&pack, style).map(|()| ExitCode::SUCCESS)
         }
-        #[cfg(target_os = "linux")]
+        #[cfg(edit)]
         Command::Revert(args) => Ok(each(&args.paths, app::revert)),
         Command::Unmount(args) => Ok(each(&args.mount_points, app::unmount)),
         Command::Open(args) => Ok(match args.action() {
@@ -99,7 +100,7 @@ fn each<P: AsRef<Path>>(paths: &[P], act: fn(&Path) -> Result<(), Failure>) -> E
 /// Mounts, and serves the mount in the foreground or in the background.
 fn mount(args: &Mount) -> Result<ExitCode, Failure> {
     let plan = args.plan().map_err(Failure::Usage)?;
-    app::raise_file_limit();
+    raise_file_limit();
     app::close_inherited(std::env::args_os());
     let background = match args.foreground {
         true => None,
@@ -117,7 +118,7 @@ fn mount(args: &Mount) -> Result<ExitCode, Failure> {
 /// Prepares the process for reading sources without a mount, and returns how they are read.
 fn begin(contents: &Contents) -> Result<MountOptions, Failure> {
     let options = contents.options().map_err(Failure::Usage)?;
-    app::raise_file_limit();
+    raise_file_limit();
     app::settle_allocator();
     app::start_log(contents.log_level());
     Ok(options)

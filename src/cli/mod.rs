@@ -29,7 +29,7 @@ pub use self::desktop::{Open, Thumbnail};
 pub use self::diff::Diff;
 pub use self::man::man;
 pub use self::mount::Mount;
-#[cfg(target_os = "linux")]
+#[cfg(edit)]
 pub use self::mount::Revert;
 pub use self::pack::{Apply, Pack};
 pub use self::rejected::Rejected;
@@ -71,7 +71,7 @@ pub enum Command {
     Index(Index),
     Pack(Pack),
     Apply(Apply),
-    #[cfg(target_os = "linux")]
+    #[cfg(edit)]
     Revert(Revert),
     Unmount(Unmount),
     Open(Open),

@@ -83,7 +83,7 @@ pub struct Mount {
 /// What its folder of edits has for each PATH and everything below it is moved to `.Trash-hpimount`
 /// in that folder, and the mount shows the original again. A PATH may be that of a deleted file or
 /// directory.
-#[cfg(target_os = "linux")]
+#[cfg(edit)]
 #[derive(Debug, Parser)]
 pub struct Revert {
     /// Files and directories in the mount

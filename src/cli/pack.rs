@@ -1,11 +1,11 @@
 //! `hpi pack`, which is also `hpipack`, and `hpi apply`.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, ValueEnum, ValueHint};
+use clap_lex::OsStrExt;
 
 use crate::app;
 use crate::pack::{Empty, Format, Replacement, SETTINGS};
@@ -298,12 +298,12 @@ fn methods() -> impl TypedValueParser<Value = Method> {
 
 /// Parses the name of a file to replace, and the path of its replacement.
 fn replacement(value: OsString) -> Result<Replacement, &'static str> {
-    let bytes = value.as_bytes();
-    let sign = bytes.iter().position(|&byte| byte == b'=');
-    let (name, file) = bytes.split_at(sign.ok_or("is not of the form NAME=FILE")?);
+    let (name, file) = value
+        .split_once("=")
+        .ok_or("is not of the form NAME=FILE")?;
     Ok(Replacement {
-        name: String::from_utf8(name.to_owned()).map_err(|_| "is not UTF-8")?,
-        file: OsStr::from_bytes(&file[1..]).into(),
+        name: name.to_str().ok_or("is not UTF-8")?.to_owned(),
+        file: file.into(),
     })
 }
 

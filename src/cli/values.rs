@@ -1,10 +1,10 @@
 //! Parsing of option values.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStringExt;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::platform::path_of_uri;
 use hpimount_containers::format::Encoding;
 
 /// Returns a value as text.
@@ -77,10 +77,8 @@ pub(super) fn local_file(value: &OsStr) -> Result<PathBuf, String> {
     };
     let rest = rest.strip_prefix(b"localhost").unwrap_or(rest);
     let path = percent_decoded(rest).filter(|path| path.starts_with(b"/"));
-    match path {
-        Some(path) => Ok(PathBuf::from(OsString::from_vec(path))),
-        None => Err(format!("{}: is not a local file", value.display())),
-    }
+    let path = path.and_then(path_of_uri);
+    path.ok_or_else(|| format!("{}: is not a local file", value.display()))
 }
 
 /// Decodes percent-encoding (RFC 3986, section 2.1).

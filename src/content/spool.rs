@@ -7,13 +7,13 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::Key;
 use crate::memory::budget::{Budget, Charge, Reclaim};
 use crate::memory::cache::{Cache, Value};
+use crate::platform::{read_exact_at, write_all_at};
 use crate::sync::lock;
 use hpimount_containers::io::Error;
 
@@ -197,7 +197,7 @@ impl Spooled {
             let length = buf.len().min(EXTENT - within);
             let (now, later) = buf.split_at_mut(length);
             let offset = extent * EXTENT as u64 + within as u64;
-            self.shared.file()?.read_exact_at(now, offset)?;
+            read_exact_at(self.shared.file()?, now, offset)?;
             buf = later;
             position += length as u64;
         }
@@ -216,7 +216,7 @@ impl Spooled {
         self.extents.push(extent);
         self.len += bytes.len() as u64;
         let offset = u64::from(extent) * EXTENT as u64;
-        self.shared.file()?.write_all_at(bytes, offset)
+        write_all_at(self.shared.file()?, bytes, offset)
     }
 }
 

@@ -15,7 +15,7 @@ use super::plan::{Tried, Untried};
 use super::version::New;
 use super::watch::Signal;
 use super::{EditedMount, Result, at, errno};
-use crate::source::open_beneath;
+use crate::platform::unix::open_beneath;
 use crate::sync::lock;
 
 /// Maximum number of files with what there is to say about them.

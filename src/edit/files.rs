@@ -21,7 +21,9 @@ use super::names::{is_converted, is_derived, join};
 use super::watch::Signal;
 use super::{EditedMount, Result, errno};
 use crate::mount::{self, FileKind};
-use crate::source::{FileStat, WHITEOUT, open_beneath};
+use crate::platform::FileStat;
+use crate::platform::unix::open_beneath;
+use crate::source::WHITEOUT;
 use crate::sync::lock;
 
 /// Number of bytes that are copied at a time.
@@ -128,7 +130,8 @@ impl EditedMount {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Errno::STALE),
             file => file.map_err(|error| errno(&error))?,
         };
-        match FileStat::of(&file)?.identity == identity {
+        let found = FileStat::of(&file).map_err(|error| errno(&error))?;
+        match found.identity == identity {
             true => Ok(Some(Arc::new(file.into()))),
             false => Err(Errno::STALE),
         }

@@ -22,7 +22,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::source::{OPAQUE, WHITEOUT, open_beneath, rename_without_replacing};
+use crate::platform::unix::{open_beneath, rename_without_replacing};
+use crate::source::{OPAQUE, WHITEOUT};
 use crate::sync::{Mutex, lock};
 use hpimount_containers::changes::is_litter;
 

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use super::version::Version;
 use crate::mount::{FileKind, Ino};
-use crate::source::{FileIdentity, FileStat};
+use crate::platform::{FileIdentity, FileStat};
 
 /// An inode.
 pub(super) struct Inode {

@@ -18,7 +18,9 @@ use super::inodes::Inodes;
 use super::names::{Use, join};
 use super::watch::{Signal, Watch, changed_name};
 use crate::mount::is_plain;
-use crate::source::{FileStat, OPAQUE, WHITEOUT, open_beneath};
+use crate::platform::unix::open_beneath;
+use crate::platform::{FileKind, FileStat};
+use crate::source::{OPAQUE, WHITEOUT};
 use crate::sync::lock;
 use hpimount_containers::volume::MAX_DEPTH;
 
@@ -226,8 +228,8 @@ impl EditedMount {
             Path::new(path),
             OFlags::RDONLY | OFlags::NONBLOCK,
         );
-        let stat = opened.and_then(|file| Ok(FileStat::of(&file)?));
-        stat.is_ok_and(|stat| stat.kind == FileType::RegularFile)
+        let stat = opened.and_then(FileStat::of);
+        stat.is_ok_and(|stat| stat.kind == FileKind::File)
     }
 
     /// Remembers what the mount has made DIR say about a path, and about the directories
@@ -353,7 +355,7 @@ pub(super) fn show_anew(inodes: &mut Inodes, changed: &[String]) {
 fn number_at(directory: BorrowedFd<'_>, name: &OsStr) -> Option<u64> {
     let stat = FileStat::at(directory, Path::new(name)).ok()?;
     Some(match stat.kind {
-        FileType::Directory => stat.identity.number(),
+        FileKind::Directory => stat.identity.number(),
         _ => stat.version(),
     })
 }

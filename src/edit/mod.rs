@@ -80,7 +80,7 @@ fn errno(error: &io::Error) -> Errno {
 }
 
 fn errno_of(error: mount::Error) -> Errno {
-    Errno::from_raw_os_error(error.errno())
+    Errno::from_raw_os_error(crate::errno::errno(error))
 }
 
 /// Calls `of` with the inode at a path of a tree; returns `None` if there is none.

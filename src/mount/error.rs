@@ -73,29 +73,6 @@ impl Outcome for Error {
     }
 }
 
-impl Error {
-    /// Returns the errno for the kernel.
-    pub fn errno(self) -> i32 {
-        match self {
-            Self::NotFound => libc::ENOENT,
-            Self::NotADirectory => libc::ENOTDIR,
-            Self::IsADirectory => libc::EISDIR,
-            Self::NotALink => libc::EINVAL,
-            #[cfg(target_os = "linux")]
-            Self::NoAttribute => libc::ENODATA,
-            #[cfg(not(target_os = "linux"))]
-            Self::NoAttribute => libc::ENOATTR,
-            Self::AttributeKind => libc::ENOTSUP,
-            Self::Encrypted => libc::EACCES,
-            Self::Unsupported => libc::EOPNOTSUPP,
-            Self::Io => libc::EIO,
-            Self::Interrupted => libc::EINTR,
-            Self::NoMemory => libc::ENOMEM,
-            Self::Stale => libc::ESTALE,
-        }
-    }
-}
-
 /// Why a source cannot be mounted.
 #[derive(Debug, thiserror::Error)]
 #[error("{source_name}: {cause}")]

@@ -109,10 +109,10 @@ mod tests;
 
 pub use self::attributes::Attr;
 pub(crate) use self::changes::{Changes, Outcome, Stage, with_tools};
-#[cfg(target_os = "linux")]
+#[cfg(edit)]
 pub(crate) use self::changes::{Edits, each_change, is_plain};
 pub(crate) use self::context::Context;
-#[cfg(target_os = "linux")]
+#[cfg(edit)]
 pub(crate) use self::control::NAME as CONTROL;
 pub(crate) use self::edited::{Converter, ForAsset};
 pub use self::error::{Error, OpenCause, OpenError, Result};
@@ -124,7 +124,6 @@ pub(crate) use self::picture::{MAX_PICTURES, arranged, format_of};
 pub use self::sources::{Prepared, Sources};
 pub use self::subtree::{HeldIno, Node};
 pub use self::vfs::Vfs;
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub(crate) use self::xattr::{MAX_PREVIEW, PREVIEW};
 pub use crate::content::{Access, Bytes};
 pub use crate::namespace::companion::Meta;

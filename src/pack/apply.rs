@@ -9,7 +9,8 @@ use std::{iter, mem};
 
 use super::copy::copy;
 use super::target::Target;
-use super::{Error, Result, identity};
+use super::walk::identity;
+use super::{Error, Result};
 use crate::content::{Reader, Spool, unwrap};
 use crate::memory::budget::Budget;
 use crate::mount::{self, Changes, OpenCause, Outcome};
@@ -488,7 +489,7 @@ impl Empty {
 /// # Errors
 /// Returns [`Error::Target`] if it is.
 pub fn check_target(out: &Path, source: &Path, folders: &[PathBuf], force: bool) -> Result<()> {
-    let known = |path: &Path| path.metadata().ok().map(|found| identity(&found));
+    let known = |path: &Path| identity(path);
     if !force && known(out).is_some() && known(out) == known(source) {
         return Err(Error::target(out, "is the original; --force replaces it"));
     }

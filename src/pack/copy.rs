@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use super::{Error, Result};
+use crate::platform::copy_range;
 use crate::source::FileSource;
 use hpimount_containers::changes::Spliced;
 use hpimount_containers::io::ReadAt;
@@ -51,7 +52,6 @@ struct Ranges<'a> {
     file: Option<File>,
 }
 
-#[cfg(target_os = "linux")]
 impl<'a> Ranges<'a> {
     /// Number of bytes of a block.
     const BLOCK: u64 = 4096;
@@ -69,7 +69,7 @@ impl<'a> Ranges<'a> {
     /// 0 if it is not a long range of the original, or the kernel cannot copy it.
     fn copy(&mut self, spliced: &Spliced, offset: u64, out: &File) -> u64 {
         let origin = spliced.origin_at(offset);
-        let (Some(file), Some((source, mut start))) = (&self.file, origin.source) else {
+        let (Some(file), Some((source, start))) = (&self.file, origin.source) else {
             return 0;
         };
         let length = origin.length;
@@ -79,30 +79,14 @@ impl<'a> Ranges<'a> {
         if !is_original || !begins_with_block || length < PIECE {
             return 0;
         }
-        let copied =
-            rustix::fs::copy_file_range(file, Some(&mut start), out, None, length as usize);
-        match copied {
-            Ok(copied) if copied > 0 => copied as u64,
+        match copy_range(file, start, out, length) {
+            Ok(copied) if copied > 0 => copied,
             // Such as between file systems. Reading and writing says what is wrong.
             _ => {
                 self.file = None;
                 0
             }
         }
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-impl<'a> Ranges<'a> {
-    fn of(original: &'a FileSource) -> Self {
-        Self {
-            original,
-            file: None,
-        }
-    }
-
-    fn copy(&mut self, _spliced: &Spliced, _offset: u64, _out: &File) -> u64 {
-        0
     }
 }
 

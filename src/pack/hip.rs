@@ -6,11 +6,11 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{Read, Seek, Write};
-use std::os::unix::fs::FileExt;
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use super::{Error, Result};
+use crate::platform::{FileKind, read_exact_at};
 use hpimount_containers::hip::write::{self, Asset, AssetData, MAX_ARCHIVE_LENGTH, Settings};
 use hpimount_containers::write::{Directory, Node, Source};
 
@@ -174,11 +174,11 @@ fn data(settings: &Settings, files: Vec<PathBuf>) -> Result<Vec<AssetData>> {
 
 /// Returns the length of a file that will be an asset.
 pub(super) fn file_size(path: &Path) -> Result<u32> {
-    let metadata = super::walk::metadata(path)?;
-    if !metadata.is_file() {
+    let found = super::walk::stat(path)?;
+    if found.kind != FileKind::File {
         return Err(Error::source(path, "is not a file"));
     }
-    let size = metadata.len();
+    let size = found.size;
     let fits = u32::try_from(size).ok();
     let fits = fits.filter(|_| size <= MAX_ARCHIVE_LENGTH);
     fits.ok_or_else(|| {
@@ -192,10 +192,10 @@ fn sort_byte(settings: &Settings, asset: &Asset, path: &Path) -> Result<Option<u
         return Ok(None);
     };
     let mut byte = [0];
-    let read = File::open(path).and_then(|file| file.read_at(&mut byte, offset));
+    let read = File::open(path).and_then(|file| read_exact_at(&file, &mut byte, offset));
     match read {
-        Ok(0) => Ok(None),
-        Ok(_) => Ok(Some(byte[0])),
+        Ok(()) => Ok(Some(byte[0])),
+        Err(cause) if cause.kind() == ErrorKind::UnexpectedEof => Ok(None),
         Err(cause) => Err(Error::source(path, cause)),
     }
 }

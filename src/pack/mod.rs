@@ -291,9 +291,3 @@ pub fn check_is_archive(out: &Path) -> Result<()> {
         false => Ok(()),
     }
 }
-
-/// Returns the identity of a file.
-fn identity(metadata: &std::fs::Metadata) -> (u64, u64) {
-    use std::os::unix::fs::MetadataExt;
-    (metadata.dev(), metadata.ino())
-}

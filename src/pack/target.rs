@@ -1,18 +1,13 @@
 //! The file of a new archive, which is created atomically.
 
-use std::fs::{File, Metadata, Permissions};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, RawMode};
 use tempfile::{Builder, NamedTempFile, TempPath};
 
 use super::{Error, Result};
-use crate::source::mode_for_group;
-
-/// The permissions of an unfinished file.
-const PRIVATE: u32 = 0o600;
+use crate::platform::{Ownership, create_private, name_file, unnamed_file};
 
 /// A file that appears at its path when it is complete. Until then it has no
 /// name, so that nothing is left of it even if the process is killed; where the
@@ -24,11 +19,7 @@ pub struct Target {
     temporary: Option<TempPath>,
     path: PathBuf,
     force: bool,
-    mode: u32,
-    /// The ID of the group that the permissions are meant for.
-    group: Option<u32>,
-    /// User and group ID of the file that is replaced.
-    owner: Option<(u32, u32)>,
+    ownership: Ownership,
 }
 
 impl Target {
@@ -40,7 +31,7 @@ impl Target {
     /// # Errors
     /// Returns [`Error::Target`] if the path exists or cannot be written to.
     pub fn new(path: &Path, force: bool, source: &Path) -> Result<Self> {
-        Self::with(path, force, source, unnamed)
+        Self::with(path, force, source, unnamed_file)
     }
 
     /// Like [`Target::new`], with a function that creates files without names.
@@ -62,12 +53,7 @@ impl Target {
         let (file, temporary) = match unnamed(directory(path)) {
             Some(file) => (file, None),
             None => {
-                let create = |path: &Path| {
-                    let mut options = File::options();
-                    options.read(true).write(true).create_new(true);
-                    options.mode(PRIVATE).open(path)
-                };
-                let (file, temporary) = made(path, create)?.into_parts();
+                let (file, temporary) = made(path, create_private)?.into_parts();
                 (file, Some(temporary))
             }
         };
@@ -77,12 +63,7 @@ impl Target {
             temporary,
             path: path.to_owned(),
             force,
-            mode: match &found {
-                Some(found) => found.mode() & 0o777,
-                None => new_mode(source.as_ref()),
-            },
-            group: found.as_ref().or(source.as_ref()).map(Metadata::gid),
-            owner: found.map(|found| (found.uid(), found.gid())),
+            ownership: Ownership::of(found.as_ref(), source.as_ref()),
         })
     }
 
@@ -103,21 +84,13 @@ impl Target {
     /// the path exists by now.
     pub fn keep(self) -> Result<()> {
         let failed = |cause| Error::target(&self.path, cause);
-        if let Some((user, group)) = self.owner {
-            // Only root may give a file away; a user may keep one of their groups.
-            let _ = fchown(&self.file, Some(user), Some(group))
-                .or_else(|_| fchown(&self.file, None, Some(group)));
-        }
-        let group = self.file.metadata().map_err(failed)?.gid();
-        let mode = mode_for_group(self.mode, self.group == Some(group));
-        let mode = Permissions::from_mode(mode);
-        self.file.set_permissions(mode).map_err(failed)?;
+        self.ownership.give(&self.file).map_err(failed)?;
         self.file.sync_all().map_err(failed)?;
         let temporary = match self.temporary {
             Some(temporary) => temporary,
-            None if !self.force => return link(&self.file, &self.path).map_err(failed),
+            None if !self.force => return name_file(&self.file, &self.path).map_err(failed),
             // A link replaces no file, a renamed one does.
-            None => made(&self.path, |path| link(&self.file, path))?.into_temp_path(),
+            None => made(&self.path, |path| name_file(&self.file, path))?.into_temp_path(),
         };
         let kept = match self.force {
             true => temporary.persist(&self.path),
@@ -141,68 +114,13 @@ fn made<T>(path: &Path, make: impl FnMut(&Path) -> io::Result<T>) -> Result<Name
     made.map_err(|cause| Error::target(directory, cause))
 }
 
-/// Returns the permissions of a new file that is made of a file or directory:
-/// who may read that may read the new file, as far as the umask permits.
-// The width of permissions differs between systems.
-#[allow(clippy::unnecessary_cast)]
-fn new_mode(source: Option<&Metadata>) -> u32 {
-    let umask = umask().as_raw_mode() as u32;
-    let mode = source.map_or(0, |source| source.mode() & 0o666);
-    (mode | PRIVATE) & !umask
-}
-
-/// Returns the umask. Where it must be changed to be read, threads that create files
-/// meanwhile create private ones.
-fn umask() -> Mode {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    let bits = line.and_then(|bits| RawMode::from_str_radix(bits.trim(), 8).ok());
-    bits.map(Mode::from_bits_truncate).unwrap_or_else(|| {
-        let umask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
-        rustix::process::umask(umask);
-        umask
-    })
-}
-
-/// Creates a file without a name; `None` if the file system has none.
-#[cfg(target_os = "linux")]
-fn unnamed(directory: &Path) -> Option<File> {
-    use rustix::fs::OFlags;
-
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    let file = rustix::fs::open(directory, flags, Mode::from_raw_mode(PRIVATE)).ok()?;
-    // Without /proc it could not get a name.
-    descriptor(&file).exists().then(|| file.into())
-}
-
-/// Gives a name to a file that has none.
-#[cfg(target_os = "linux")]
-fn link(file: &File, path: &Path) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD, linkat};
-
-    let follow = AtFlags::SYMLINK_FOLLOW;
-    Ok(linkat(CWD, descriptor(file), CWD, path, follow)?)
-}
-
-/// Returns the path of an open file.
-#[cfg(target_os = "linux")]
-fn descriptor(file: &impl std::os::fd::AsRawFd) -> PathBuf {
-    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn unnamed(_directory: &Path) -> Option<File> {
-    None
-}
-
-#[cfg(not(target_os = "linux"))]
-fn link(_file: &File, _path: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs::{Metadata, Permissions};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
     use super::*;
+    use crate::platform::unix::PRIVATE;
 
     #[test]
     fn what_is_not_a_regular_file_is_never_replaced() {
@@ -231,7 +149,7 @@ mod tests {
 
     /// Writes a file with each way to create it, and returns its metadata.
     fn written(path: &Path, force: bool, source: &Path) -> [Metadata; 2] {
-        let ways: [Unnamed; 2] = [|_| None, unnamed];
+        let ways: [Unnamed; 2] = [|_| None, unnamed_file];
         let before = path.symlink_metadata();
         ways.map(|unnamed| {
             let target = Target::with(path, force, source, unnamed).unwrap();
@@ -313,7 +231,7 @@ mod tests {
     fn a_file_that_appears_meanwhile_is_not_replaced() {
         let work = tempfile::tempdir().unwrap();
         let path = work.path().join("new");
-        let ways: [Unnamed; 2] = [|_| None, unnamed];
+        let ways: [Unnamed; 2] = [|_| None, unnamed_file];
         for unnamed in ways {
             let target = Target::with(&path, false, work.path(), unnamed).unwrap();
             std::fs::write(&path, "other").unwrap();

@@ -1,10 +1,10 @@
 //! Walking a directory on disk.
 
-use std::fs::{self, Metadata};
-use std::os::unix::fs::MetadataExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Error, Result, identity};
+use super::{Error, Result};
+use crate::platform::{FileIdentity, FileKind, FileStat};
 use hpimount_containers::volume::MAX_DEPTH;
 use hpimount_containers::write::{Directory, File, Node, Source};
 
@@ -33,14 +33,14 @@ pub(super) struct Walked {
 pub(super) fn walk(directory: &Path, target: &Path) -> Result<Walked> {
     let mut walk = Walk {
         found: Walked::default(),
-        target: target.metadata().ok().map(|target| identity(&target)),
+        target: identity(target),
         ancestors: Vec::new(),
     };
-    let metadata = metadata(directory)?;
-    if !metadata.is_dir() {
+    let found = stat(directory)?;
+    if found.kind != FileKind::Directory {
         return Err(Error::source(directory, "is not a directory"));
     }
-    walk.found.root = walk.directory(directory, &metadata)?;
+    walk.found.root = walk.directory(directory, &found)?;
     Ok(walk.found)
 }
 
@@ -48,15 +48,14 @@ pub(super) fn walk(directory: &Path, target: &Path) -> Result<Walked> {
 struct Walk {
     found: Walked,
     /// Identity of the skipped file.
-    target: Option<(u64, u64)>,
+    target: Option<FileIdentity>,
     /// Identities of the current directory and its ancestors.
-    ancestors: Vec<(u64, u64)>,
+    ancestors: Vec<FileIdentity>,
 }
 
 impl Walk {
-    fn directory(&mut self, path: &Path, metadata: &Metadata) -> Result<Directory> {
-        let identity = identity(metadata);
-        if self.ancestors.contains(&identity) {
+    fn directory(&mut self, path: &Path, found: &FileStat) -> Result<Directory> {
+        if self.ancestors.contains(&found.identity) {
             return Err(Error::source(
                 path,
                 "is a link to a directory that contains it",
@@ -66,7 +65,7 @@ impl Walk {
             let problem = format!("is nested more than {MAX_DEPTH} directories deep");
             return Err(Error::source(path, problem));
         }
-        self.ancestors.push(identity);
+        self.ancestors.push(found.identity);
         let listed = fs::read_dir(path).and_then(|entries| {
             entries
                 .map(|entry| entry.map(|entry| entry.path()))
@@ -86,22 +85,23 @@ impl Walk {
 
     /// Returns the node at `path`; `None` for the archive itself.
     fn node(&mut self, path: &Path) -> Result<Option<Node>> {
-        let metadata = metadata(path)?;
-        if metadata.is_dir() {
-            return Ok(Some(Node::Directory(self.directory(path, &metadata)?)));
+        let found = stat(path)?;
+        match found.kind {
+            FileKind::File => {}
+            FileKind::Directory => {
+                return Ok(Some(Node::Directory(self.directory(path, &found)?)));
+            }
+            _ => return Err(Error::source(path, "is neither a file nor a directory")),
         }
-        if !metadata.is_file() {
-            return Err(Error::source(path, "is neither a file nor a directory"));
-        }
-        if self.target == Some(identity(&metadata)) {
+        if self.target == Some(found.identity) {
             self.found.skipped.push(path.to_owned());
             return Ok(None);
         }
         self.found.files += 1;
-        self.found.bytes += metadata.len();
+        self.found.bytes += found.size;
         Ok(Some(Node::File(File {
             source: Source::Path(path.to_owned()),
-            modified: modified(&metadata),
+            modified: modified(&found),
         })))
     }
 }
@@ -114,13 +114,19 @@ fn name(path: &Path) -> Result<String> {
 }
 
 /// Returns the modification time for archives, in seconds since 1970 UTC.
-pub(super) fn modified(metadata: &Metadata) -> u32 {
-    metadata.mtime().clamp(0, u32::MAX.into()) as u32
+pub(super) fn modified(found: &FileStat) -> u32 {
+    found.modified.clamp(0, u32::MAX.into()) as u32
 }
 
 /// Returns the metadata of the target of a path, following links.
-pub(super) fn metadata(path: &Path) -> Result<Metadata> {
-    path.metadata().map_err(|cause| Error::source(path, cause))
+pub(super) fn stat(path: &Path) -> Result<FileStat> {
+    FileStat::through_links(None, path).map_err(|cause| Error::source(path, cause))
+}
+
+/// Returns the identity of a file, if there is one.
+pub(super) fn identity(path: &Path) -> Option<FileIdentity> {
+    let found = FileStat::through_links(None, path);
+    Some(found.ok()?.identity)
 }
 
 #[cfg(test)]

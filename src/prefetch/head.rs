@@ -1,6 +1,7 @@
 //! How much of each file a reader reads from its start.
 
 use crate::mount::Ino;
+use crate::platform::page_size;
 
 /// Bytes of a file that are pushed at most; with more the kernel's own read-ahead
 /// does as well.
@@ -133,9 +134,4 @@ impl Head {
     pub(super) fn note_whole(&mut self) {
         self.requested = Some(MAX_HEAD);
     }
-}
-
-/// Returns the size of a page of the kernel's cache, in bytes.
-pub(super) fn page_size() -> u64 {
-    rustix::param::page_size() as u64
 }

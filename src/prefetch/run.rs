@@ -5,10 +5,11 @@ use std::iter;
 use std::ops::Range;
 
 use super::ablation::{Mechanism, is_off};
-use super::head::{Head, MAX_HEAD, page_size};
+use super::head::{Head, MAX_HEAD};
 use super::walk::{Order, Walk};
 use crate::content::{Access, BLOCK_SIZE};
 use crate::mount::{Ino, Node};
+use crate::platform::page_size;
 
 /// Bytes that are pushed before the reader is seen again.
 const WINDOW: u64 = 2 << 20;

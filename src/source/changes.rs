@@ -1,18 +1,14 @@
 //! Folders of changes on disk: overlayfs uppers, partial copies, or made by hand.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ffi::{CString, OsStr};
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
-use rustix::io::Errno;
-
-use super::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileStat, open_beneath};
+use super::FilePool;
+use crate::platform::{Directory, FileIdentity, FileKind, FileStat, overlay_attribute};
 use hpimount_containers::changes::{Change, FileTable, Folder, NewFile, NewFiles};
 use hpimount_containers::io::ReadAt;
 use hpimount_containers::text::file_name;
@@ -23,13 +19,9 @@ pub const WHITEOUT: &str = ".wh.";
 /// What marks everything else in its directory as deleted.
 pub const OPAQUE: &str = ".wh..wh..opq";
 
-/// Name spaces of the attributes of overlayfs.
-#[cfg(target_os = "linux")]
-const SPACES: [&str; 2] = ["trusted.overlay.", "user.overlay."];
-
 /// A folder of changes, open.
 pub struct ChangesFolder {
-    directory: OwnedFd,
+    directory: Directory,
     pool: Arc<FilePool>,
 }
 
@@ -40,7 +32,7 @@ impl ChangesFolder {
     /// Returns the error of opening it.
     pub fn open(path: &Path, pool: &Arc<FilePool>) -> io::Result<Arc<Self>> {
         Ok(Arc::new(Self {
-            directory: openat(CWD, path, DIRECTORY_HANDLE, Mode::empty())?,
+            directory: Directory::open(path)?,
             pool: pool.clone(),
         }))
     }
@@ -124,7 +116,7 @@ pub fn read_patch(path: &Path, pool: &Arc<FilePool>) -> io::Result<Arc<dyn ReadA
         return Err(io::ErrorKind::InvalidInput.into());
     };
     let root = ChangesFolder::open(folder, pool)?;
-    let handle = open_beneath(&root.directory, Path::new(name), FILE)?;
+    let handle = root.directory.open_file(Path::new(name))?;
     let mut found = Found::default();
     let number = found.add(
         Path::new(name),
@@ -193,9 +185,8 @@ impl Scan {
         let mut start = 0;
         for (end, _) in path.match_indices('/') {
             let name = &path[start..end];
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-            let is_there =
-                || open_beneath(&self.root.directory, Path::new(&path[..end]), flags).is_ok();
+            let directory = &self.root.directory;
+            let is_there = || directory.open_directory(Path::new(&path[..end])).is_ok();
             match folder.entries.get(name) {
                 Some(Change::Directory(inner)) if is_there() => folder = inner,
                 _ => return (path[..start].trim_end_matches('/'), name),
@@ -207,8 +198,7 @@ impl Scan {
 
     /// Reads what a directory says about one name.
     fn again(&mut self, parent: &str, name: &str) -> io::Result<Vec<(String, Entry)>> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-        let handle = open_beneath(&self.root.directory, Path::new(parent), flags)?;
+        let handle = self.root.directory.open_directory(Path::new(parent))?;
         let shown = match parent.is_empty() {
             true => String::new(),
             false => format!("{parent}/"),
@@ -230,19 +220,19 @@ impl Scan {
             let problem = format!("{shown} is nested deeper than {MAX_DEPTH} directories");
             return Err(io::Error::other(problem));
         }
-        let root = &self.root.directory;
-        let handle = open_beneath(root, path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let handle = self.root.directory.open_directory(path)?;
         let mut scanned = Scanned {
             entries: Vec::new(),
-            is_opaque: attribute(&handle, "opaque")?.is_some_and(|value| value == b"y"),
+            is_opaque: handle
+                .overlay_attribute("opaque")?
+                .is_some_and(|value| value == b"y"),
         };
         for name in self.names(&handle)? {
-            let name = OsStr::from_bytes(name.as_bytes());
             if name == OPAQUE {
                 scanned.is_opaque = true;
                 continue;
             }
-            let entry = self.named(&handle, (path, shown, depth), name)?;
+            let entry = self.named(&handle, (path, shown, depth), &name)?;
             scanned.entries.extend(entry);
         }
         let entries = &mut scanned.entries;
@@ -256,35 +246,30 @@ impl Scan {
     /// there any more. The directory has a path, a name for messages and a depth.
     fn named(
         &mut self,
-        directory: &OwnedFd,
+        directory: &Directory,
         (path, shown, depth): (&Path, &str, usize),
         name: &OsStr,
     ) -> io::Result<Option<(String, Entry)>> {
-        let stat = match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-            // A name that is too long has no mark.
-            Err(Errno::NOENT | Errno::NAMETOOLONG) => return Ok(None),
-            stat => stat?,
+        let stat = match directory.stat_of(Path::new(name)) {
+            Ok(stat) => stat,
+            Err(error) => match error.kind() {
+                // A name that is too long has no mark.
+                ErrorKind::NotFound | ErrorKind::InvalidFilename => return Ok(None),
+                _ => return Err(error),
+            },
         };
         let text = file_name(Name::host(name)).into_owned();
         Ok(Some(match text.strip_prefix(WHITEOUT) {
-            Some(deleted) if stat.st_size == 0 => {
-                (deleted.to_owned(), Entry::Other(Change::Deleted))
-            }
+            Some(deleted) if stat.size == 0 => (deleted.to_owned(), Entry::Other(Change::Deleted)),
             Some(_) => {
                 let reason = "is called like a mark of a deleted file, and is not empty";
                 (text, unusable(reason))
             }
             None => {
                 let shown = format!("{shown}{text}");
-                let kind = FileType::from_raw_mode(stat.st_mode);
-                let is_device = kind == FileType::CharacterDevice && stat.st_rdev == 0;
-                let entry = match is_device {
-                    true => Ok(Entry::Other(Change::Deleted)),
-                    false => self.entry(&path.join(name), kind, &shown, depth),
-                };
-                match entry {
+                match self.entry(&path.join(name), stat.kind, &shown, depth) {
                     // It goes while it is read.
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                    Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
                     entry => (text, entry?),
                 }
             }
@@ -293,13 +278,10 @@ impl Scan {
 
     /// Returns the names in a directory. They are sorted so that the bytes of files that
     /// are written one after the other are one range.
-    fn names(&mut self, directory: &OwnedFd) -> io::Result<Vec<CString>> {
+    fn names(&mut self, directory: &Directory) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
-        for entry in Dir::read_from(directory)? {
-            let name = entry?.file_name().to_owned();
-            if [&b"."[..], b".."].contains(&name.as_bytes()) {
-                continue;
-            }
+        for name in directory.names()? {
+            let name = name?;
             self.entries += 1;
             if self.entries > MAX_ENTRIES {
                 let problem = format!("has more than {MAX_ENTRIES} entries");
@@ -315,16 +297,16 @@ impl Scan {
     fn entry(
         &mut self,
         path: &Path,
-        kind: FileType,
+        kind: FileKind,
         shown: &str,
         depth: usize,
     ) -> io::Result<Entry> {
         match kind {
-            FileType::Symlink => Ok(Entry::Other(Change::Link)),
-            FileType::Directory => {
-                let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-                let handle = open_beneath(&self.root.directory, path, flags)?;
-                if attribute(&handle, "redirect")?.is_some() {
+            FileKind::Link => Ok(Entry::Other(Change::Link)),
+            FileKind::Whiteout => Ok(Entry::Other(Change::Deleted)),
+            FileKind::Directory => {
+                let handle = self.root.directory.open_directory(path)?;
+                if handle.overlay_attribute("redirect")?.is_some() {
                     return Ok(unusable(
                         "was renamed by overlayfs, and its contents are elsewhere: mount the \
                          overlay with redirect_dir=off",
@@ -333,21 +315,21 @@ impl Scan {
                 let inner = self.directory(path, &format!("{shown}/"), depth + 1)?;
                 Ok(Entry::Directory(inner))
             }
-            FileType::RegularFile => {
-                let handle = open_beneath(&self.root.directory, path, FILE)?;
-                if attribute(&handle, "metacopy")?.is_some() {
+            FileKind::File => {
+                let handle = self.root.directory.open_file(path)?;
+                if overlay_attribute(&handle, "metacopy")?.is_some() {
                     return Ok(unusable(
                         "has only attributes here, and its contents elsewhere: mount the overlay \
                          with metacopy=off",
                     ));
                 }
                 let stat = FileStat::of(&handle)?;
-                if stat.size == 0 && attribute(&handle, "whiteout")?.is_some() {
+                if stat.size == 0 && overlay_attribute(&handle, "whiteout")?.is_some() {
                     return Ok(Entry::Other(Change::Deleted));
                 }
                 Ok(Entry::File(self.found.add(path, shown, &stat)))
             }
-            _ => Ok(unusable("is neither a file nor a directory")),
+            FileKind::Other => Ok(unusable("is neither a file nor a directory")),
         }
     }
 }
@@ -365,34 +347,6 @@ fn drop_twice(entries: &mut Vec<(String, Entry)>) {
 
 fn unusable(reason: &str) -> Entry {
     Entry::Other(Change::Unusable(reason.to_owned()))
-}
-
-/// Flags for opening a file; without blocking, since it may be a pipe by now.
-const FILE: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK);
-
-/// Returns an attribute of overlayfs; `None` if it is not set or the file system
-/// has none.
-#[cfg(target_os = "linux")]
-fn attribute(file: impl AsFd, name: &str) -> io::Result<Option<Vec<u8>>> {
-    use rustix::fs::fgetxattr;
-
-    for space in SPACES {
-        // Longer values are paths, which are not read.
-        let mut value = [0; 16];
-        match fgetxattr(file.as_fd(), format!("{space}{name}"), &mut value[..]) {
-            Ok(length) => return Ok(Some(value[..length].to_vec())),
-            Err(Errno::RANGE) => return Ok(Some(Vec::new())),
-            Err(Errno::NODATA | Errno::NOTSUP | Errno::PERM) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(None)
-}
-
-/// Returns `None`: only Linux has overlayfs.
-#[cfg(not(target_os = "linux"))]
-fn attribute(_file: impl AsFd, _name: &str) -> io::Result<Option<Vec<u8>>> {
-    Ok(None)
 }
 
 /// The files that have been found, which are not opened before they are read.
@@ -467,7 +421,7 @@ impl ChangedFiles {
     fn open(&self, number: usize) -> io::Result<File> {
         let path = self.raw.get(&number).map(|raw| &**raw);
         let path = path.unwrap_or(Path::new(self.table.path(number)));
-        Ok(open_beneath(&self.root.directory, path, FILE)?.into())
+        self.root.directory.open_file(path)
     }
 
     /// Checks that a file is still the one that was applied.

@@ -4,18 +4,12 @@ use std::collections::HashMap;
 use std::fs::{File, FileTimes};
 use std::io::{self, ErrorKind, Write};
 use std::ops::Deref;
-use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, RawMode, mkdirat, openat, renameat, symlinkat, unlinkat,
-};
-use rustix::io::Errno;
-
-use super::new_folder::{check_apart, mode_in, of_path};
-use super::{DIRECTORY_HANDLE, FileIdentity, FileStat, open_beneath, rename_without_replacing};
+use super::new_folder::{check_apart, of_path};
+use crate::platform::{Directory, FileIdentity, FileMode, FileStat};
 use crate::sync::lock;
 
 /// The error of an entry that exists.
@@ -42,15 +36,15 @@ pub enum ExtractTask<B> {
 /// anywhere else.
 pub struct Extraction {
     path: PathBuf,
-    root: OwnedFd,
+    root: Arc<Directory>,
     /// Whether files that exist are replaced.
     force: bool,
     /// The permissions of files, as far as the umask permits.
-    mode: u32,
+    mode: FileMode,
     /// The files that are read, which are never replaced.
     sources: Vec<FileIdentity>,
     /// The last directory with its path: most files are in the same one as the file before.
-    last: Option<(String, Arc<OwnedFd>)>,
+    last: Option<(String, Arc<Directory>)>,
     /// By number. Locked while something is written.
     unfinished: Arc<Mutex<HashMap<u64, Unfinished>>>,
 }
@@ -58,7 +52,7 @@ pub struct Extraction {
 /// A file that is being written.
 struct Unfinished {
     file: File,
-    directory: Arc<OwnedFd>,
+    directory: Arc<Directory>,
     temporary: String,
     /// Its final path.
     path: String,
@@ -78,13 +72,12 @@ impl Extraction {
             .canonicalize()
             .and_then(|path| check_apart(&path, readable));
         apart.map_err(failed)?;
-        let root = openat(CWD, path, DIRECTORY_HANDLE, Mode::empty());
         Ok(Self {
-            root: root.map_err(|error| failed(error.into()))?,
-            mode: mode_in(path, readable).map_err(failed)?,
+            root: Arc::new(Directory::open(path).map_err(failed)?),
+            mode: FileMode::in_directory(path, readable).map_err(failed)?,
             sources: readable
                 .iter()
-                .filter_map(|path| FileStat::through_links(CWD, path).ok())
+                .filter_map(|path| FileStat::through_links(None, path).ok())
                 .map(|stat| stat.identity)
                 .collect(),
             path: path.to_owned(),
@@ -148,22 +141,14 @@ impl Extraction {
     }
 
     /// Opens a directory, and creates those of its components that do not exist.
-    fn directory(&mut self, path: &str) -> io::Result<Arc<OwnedFd>> {
+    fn directory(&mut self, path: &str) -> io::Result<Arc<Directory>> {
         if let Some((_, last)) = self.last.as_ref().filter(|(last, _)| last == path) {
             return Ok(last.clone());
         }
-        let mut directory = Arc::new(self.root.try_clone()?);
+        let mut directory = self.root.clone();
         for name in path.split('/').filter(|_| !path.is_empty()) {
             check_name(name)?;
-            match mkdirat(
-                &directory,
-                name,
-                Mode::from_raw_mode(mode_of_directory(self.mode) as RawMode),
-            ) {
-                Ok(()) | Err(Errno::EXIST) => {}
-                Err(error) => return Err(error.into()),
-            }
-            directory = Arc::new(open_beneath(&directory, Path::new(name), DIRECTORY_HANDLE)?);
+            directory = Arc::new(directory.enter(name, self.mode)?);
         }
         self.last = Some((path.to_owned(), directory.clone()));
         Ok(directory)
@@ -173,11 +158,8 @@ impl Extraction {
         let (directory, name) = self.place(path)?;
         self.check_free(&directory, name)?;
         let temporary = format!(".hpi-{}-{number}", std::process::id());
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let mode = Mode::from_raw_mode(self.mode as RawMode);
-        let file = openat(&directory, &*temporary, flags | OFlags::NOFOLLOW, mode)?;
         Ok(Unfinished {
-            file: file.into(),
+            file: directory.create_file(&temporary, self.mode)?,
             directory,
             temporary,
             path: path.to_owned(),
@@ -187,18 +169,15 @@ impl Extraction {
     fn link(&mut self, path: &str, text: &str) -> io::Result<()> {
         let (directory, name) = self.place(path)?;
         self.check_free(&directory, name)?;
-        match unlinkat(&directory, name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => {}
-            Err(error) => return Err(error.into()),
-        }
-        Ok(symlinkat(text, &directory, name)?)
+        directory.remove_file(name)?;
+        directory.make_link(text, name)
     }
 
     /// Checks that there is no such entry, or that it may be replaced.
-    fn check_free(&self, directory: &OwnedFd, name: &str) -> io::Result<()> {
-        let problem = match FileStat::at(directory.as_fd(), Path::new(name)) {
-            Err(Errno::NOENT) => return Ok(()),
-            Err(error) => return Err(error.into()),
+    fn check_free(&self, directory: &Directory, name: &str) -> io::Result<()> {
+        let problem = match directory.stat_of(Path::new(name)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
             Ok(stat) if self.sources.contains(&stat.identity) => "is read, and is not replaced",
             Ok(_) if self.force => return Ok(()),
             Ok(_) => EXISTS,
@@ -207,7 +186,7 @@ impl Extraction {
     }
 
     /// Returns the directory and the name of an entry.
-    fn place<'p>(&mut self, path: &'p str) -> io::Result<(Arc<OwnedFd>, &'p str)> {
+    fn place<'p>(&mut self, path: &'p str) -> io::Result<(Arc<Directory>, &'p str)> {
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
         check_name(name)?;
         Ok((self.directory(parent)?, name))
@@ -234,14 +213,10 @@ impl Unfinished {
         // Not every file system has every time.
         let _ = self.file.set_times(FileTimes::new().set_modified(modified));
         let (_, name) = self.path.rsplit_once('/').unwrap_or(("", &self.path));
-        let (directory, temporary) = (&self.directory, &*self.temporary);
-        let kept = match force {
-            true => renameat(directory, temporary, directory, name),
-            false => rename_without_replacing(directory, temporary, directory, name),
-        };
-        let kept = kept.map_err(|error| match error {
-            Errno::EXIST => io::Error::other(EXISTS),
-            error => error.into(),
+        let kept = self.directory.rename(&self.temporary, name, force);
+        let kept = kept.map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => io::Error::other(EXISTS),
+            _ => error,
         });
         kept.inspect_err(|_| self.remove())
     }
@@ -249,7 +224,7 @@ impl Unfinished {
     /// Removes the file.
     fn remove(&self) {
         // What cannot be removed remains, and the reason for removing it is reported.
-        let _ = unlinkat(&self.directory, &*self.temporary, AtFlags::empty());
+        let _ = self.directory.remove_file(&self.temporary);
     }
 }
 
@@ -260,11 +235,6 @@ fn check_name(name: &str) -> io::Result<()> {
         _ if name.contains(['/', '\0']) => Err(ErrorKind::InvalidInput.into()),
         _ => Ok(()),
     }
-}
-
-/// Returns the permissions of a directory for files with these.
-fn mode_of_directory(mode: u32) -> u32 {
-    mode | (mode & 0o444) >> 2
 }
 
 #[cfg(test)]

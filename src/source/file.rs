@@ -3,187 +3,20 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
-use rustix::io::Errno;
 use thread_local::ThreadLocal;
 
+use crate::platform::{Directory, FileIdentity, FileKind, FileStat, open_at, read_exact_at};
 use crate::sync::lock;
 use hpimount_containers::io::ReadAt;
 
 /// Maximum number of files that a pool keeps open. A thousand archives need no
 /// more, since reopening one takes microseconds.
 pub const MAX_OPEN: usize = 32;
-
-/// Flags to open a directory for opening others relative to it, whatever is
-/// mounted on it later. On Linux this needs no permission to list it.
-#[cfg(target_os = "linux")]
-pub const DIRECTORY_HANDLE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-/// The same on other systems, where it does.
-#[cfg(not(target_os = "linux"))]
-pub const DIRECTORY_HANDLE: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
-
-/// The identity of a file, independent of its name. It does not change when the
-/// file is moved, written to or changes its mode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct FileIdentity {
-    device: u64,
-    inode: u64,
-    /// The birth time in nanoseconds since 1970 UTC; 0 if the file system has none. It
-    /// distinguishes an inode from earlier ones with the same number.
-    born: i64,
-}
-
-impl FileIdentity {
-    /// Returns a number that other files are unlikely to have.
-    pub fn number(self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.hash(&mut hasher);
-        hasher.finish()
-    }
-}
-
-/// The metadata of a file that is available without opening it.
-#[derive(Debug, Clone, Copy)]
-pub struct FileStat {
-    /// Its identity.
-    pub identity: FileIdentity,
-    /// Its type.
-    pub kind: FileType,
-    /// Its size in bytes.
-    pub size: u64,
-    /// Modification time in seconds since 1970 UTC.
-    pub modified: i64,
-    /// Modification time in nanoseconds, change time in seconds and
-    /// nanoseconds.
-    times: (i64, i64, i64),
-}
-
-impl FileStat {
-    /// Returns the metadata of `path` below the directory `at`, without
-    /// following a symbolic link in the last component.
-    ///
-    /// # Errors
-    /// Returns the error of the operating system.
-    pub fn at(at: BorrowedFd<'_>, path: &Path) -> rustix::io::Result<Self> {
-        stat::at(at, path, AtFlags::SYMLINK_NOFOLLOW)
-    }
-
-    /// Like [`FileStat::at`], following symbolic links.
-    ///
-    /// # Errors
-    /// Returns the error of the operating system.
-    pub fn through_links(at: BorrowedFd<'_>, path: &Path) -> rustix::io::Result<Self> {
-        stat::at(at, path, AtFlags::empty())
-    }
-
-    /// Returns the metadata of an open file.
-    ///
-    /// # Errors
-    /// Returns the error of the operating system.
-    pub fn of(file: impl AsFd) -> rustix::io::Result<Self> {
-        stat::of(file.as_fd())
-    }
-
-    /// Returns a number that changes whenever the contents of the file may have
-    /// changed.
-    pub fn version(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        (self.identity, self.size, self.modified, self.times).hash(&mut hasher);
-        hasher.finish()
-    }
-}
-
-/// Returns a time as one number. Times that are centuries apart may have the same.
-fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
-    seconds
-        .wrapping_mul(1_000_000_000)
-        .wrapping_add(nanoseconds)
-}
-
-#[cfg(target_os = "linux")]
-mod stat {
-    use super::*;
-    use rustix::fs::{Statx, StatxFlags, makedev, statx};
-
-    pub(super) fn at(
-        at: BorrowedFd<'_>,
-        path: &Path,
-        flags: AtFlags,
-    ) -> rustix::io::Result<FileStat> {
-        let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
-        Ok(from(&statx(at, path, flags, wanted)?))
-    }
-
-    pub(super) fn of(file: BorrowedFd<'_>) -> rustix::io::Result<FileStat> {
-        at(file, Path::new(""), AtFlags::EMPTY_PATH)
-    }
-
-    pub(super) fn from(stat: &Statx) -> FileStat {
-        let is_born = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
-        let changed = (stat.stx_ctime.tv_sec, stat.stx_ctime.tv_nsec.into());
-        FileStat {
-            identity: FileIdentity {
-                device: makedev(stat.stx_dev_major, stat.stx_dev_minor),
-                inode: stat.stx_ino,
-                born: match is_born {
-                    true => nanoseconds(stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec.into()),
-                    false => 0,
-                },
-            },
-            kind: FileType::from_raw_mode(stat.stx_mode.into()),
-            size: stat.stx_size,
-            modified: stat.stx_mtime.tv_sec,
-            times: (stat.stx_mtime.tv_nsec.into(), changed.0, changed.1),
-        }
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod stat {
-    use super::*;
-    use rustix::fs::{Stat, fstat, statat};
-
-    pub(super) fn at(
-        at: BorrowedFd<'_>,
-        path: &Path,
-        flags: AtFlags,
-    ) -> rustix::io::Result<FileStat> {
-        Ok(from(&statat(at, path, flags)?))
-    }
-
-    pub(super) fn of(file: BorrowedFd<'_>) -> rustix::io::Result<FileStat> {
-        Ok(from(&fstat(file)?))
-    }
-
-    // Integer widths differ between systems.
-    #[allow(clippy::unnecessary_cast)]
-    fn from(stat: &Stat) -> FileStat {
-        let changed = (stat.st_ctime as i64, stat.st_ctime_nsec as i64);
-        FileStat {
-            identity: FileIdentity {
-                device: stat.st_dev as u64,
-                inode: stat.st_ino as u64,
-                // File systems without birth times have -1 or 0 there.
-                born: match stat.st_birthtime > 0 {
-                    true => nanoseconds(stat.st_birthtime as i64, stat.st_birthtime_nsec as i64),
-                    false => 0,
-                },
-            },
-            kind: FileType::from_raw_mode(stat.st_mode),
-            size: stat.st_size as u64,
-            modified: stat.st_mtime as i64,
-            times: (stat.st_mtime_nsec as i64, changed.0, changed.1),
-        }
-    }
-}
 
 /// Keeps the most recently used files open.
 #[derive(Debug, Default)]
@@ -198,7 +31,7 @@ pub struct FilePool {
     last: ThreadLocal<RefCell<Option<Arc<OpenFile>>>>,
     /// A directory, by its canonical path, that is held open to open files
     /// below it.
-    held: Option<(PathBuf, OwnedFd)>,
+    held: Option<(PathBuf, Directory)>,
     /// Files that have no name any more, and are open for as long as somebody
     /// [keeps](FilePool::keep) them.
     nameless: Mutex<HashMap<FileIdentity, Weak<OpenFile>>>,
@@ -229,7 +62,7 @@ impl FilePool {
     /// # Errors
     /// Returns the error of opening the directory.
     pub fn holding(directory: &Path) -> io::Result<Self> {
-        let held = rustix::fs::open(directory, DIRECTORY_HANDLE, Mode::empty())?;
+        let held = Directory::open(directory)?;
         Ok(Self {
             held: Some((directory.canonicalize()?, held)),
             ..Self::default()
@@ -372,11 +205,11 @@ impl FilePool {
         buf: &mut [u8],
         offset: u64,
     ) -> io::Result<()> {
-        let read = self.with_file(identity, &open, |file| file.read_exact_at(buf, offset))?;
+        let read = self.with_file(identity, &open, |file| read_exact_at(file, buf, offset))?;
         match read {
             Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
                 match self.open(identity, &open) {
-                    Ok(file) => file.file.read_exact_at(buf, offset),
+                    Ok(file) => read_exact_at(&file.file, buf, offset),
                     Err(_) => Err(error),
                 }
             }
@@ -393,35 +226,31 @@ impl FilePool {
         identity: FileIdentity,
         open: impl FnOnce() -> io::Result<File>,
     ) -> io::Result<FileStat> {
-        let stat = self.with_file(identity, open, |file| FileStat::of(file))?;
-        Ok(stat?)
+        self.with_file(identity, open, |file| FileStat::of(file))?
     }
 
     /// Opens the file with this identity at a canonical path.
     fn open_path(&self, path: &Path, identity: FileIdentity) -> io::Result<File> {
-        // Without blocking: it may be a pipe by now, without a writer.
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let (directory, path) = self.place(path);
-        match rustix::fs::openat(directory, path, flags, Mode::empty()) {
-            Ok(file) => Ok(file.into()),
+        open_at(directory, path).map_err(|error| match error.kind() {
             // A file that must not be opened is another file, since the process
             // is confined to this one.
-            Err(Errno::ACCESS)
+            io::ErrorKind::PermissionDenied
                 if FileStat::through_links(directory, path)
                     .is_ok_and(|found| found.identity != identity) =>
             {
-                Err(replaced())
+                replaced()
             }
-            Err(error) => Err(error.into()),
-        }
+            _ => error,
+        })
     }
 
     /// Returns the directory and the path in it that a canonical path is opened
     /// by.
-    fn place<'a>(&'a self, path: &'a Path) -> (BorrowedFd<'a>, &'a Path) {
+    fn place<'a>(&'a self, path: &'a Path) -> (Option<&'a Directory>, &'a Path) {
         let held = self.held.as_ref();
-        held.and_then(|(held, directory)| Some((directory.as_fd(), path.strip_prefix(held).ok()?)))
-            .unwrap_or((CWD, path))
+        held.and_then(|(held, directory)| Some((Some(directory), path.strip_prefix(held).ok()?)))
+            .unwrap_or((None, path))
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<OpenFile>>> {
@@ -452,8 +281,8 @@ impl FileSource {
         // A file without a path, such as a deleted one in /proc, keeps the path
         // that was given.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let stat = FileStat::through_links(CWD, &path)?;
-        if stat.kind != FileType::RegularFile {
+        let stat = FileStat::through_links(None, &path)?;
+        if stat.kind != FileKind::File {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "is not a regular file",
@@ -558,26 +387,6 @@ mod tests {
         let error = source.read_exact_at(&mut bytes, 0).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EBADF));
         assert_eq!(pool.lock().len(), 1);
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_file_without_a_birth_time_stays_the_same_when_it_changes() {
-        use rustix::fs::{StatxFlags, statx};
-
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let stat = || {
-            let wanted = StatxFlags::BASIC_STATS;
-            let mut stat = statx(CWD, file.path(), AtFlags::empty(), wanted).unwrap();
-            // Most file systems give it unasked.
-            stat.stx_mask &= !StatxFlags::BTIME.bits();
-            stat::from(&stat)
-        };
-        let before = stat();
-        std::fs::write(&file, "longer").unwrap();
-        let after = stat();
-        assert_eq!(before.identity, after.identity);
-        assert_ne!(before.version(), after.version());
     }
 
     #[test]

@@ -4,15 +4,11 @@ use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{CWD, Dir, FileType, Mode, OFlags};
-use rustix::io::Errno;
-
-use crate::source::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileStat, open_beneath};
+use crate::platform::{Directory, FileIdentity, FileKind, FileStat};
+use crate::source::FilePool;
 use hpimount_containers::io::{self, Error, ReadAt, read_error};
 use hpimount_containers::volume::{
     Content, Entry, FileId, LiveFolder, MAX_DEPTH, Name, NodeId, Sink, Version, Volume,
@@ -21,9 +17,6 @@ use hpimount_containers::volume::{
 
 /// Name of the format.
 pub const FORMAT_NAME: &str = "folder";
-
-/// Flags for opening a directory.
-const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
 /// State shared by all folders of a mount.
 #[derive(Debug, Default)]
@@ -72,7 +65,7 @@ pub struct Folder {
 /// The source directory. It is kept open, so that it stays the same if
 /// something, such as this mount, is mounted over it.
 struct Root {
-    directory: OwnedFd,
+    directory: Directory,
     path: PathBuf,
     disk: Arc<Disk>,
 }
@@ -201,8 +194,8 @@ impl Folder {
         let name = file.file_name().ok_or_else(none)?;
         let mut folder =
             Self::new(file.parent().ok_or_else(none)?, disk).map_err(Error::listing)?;
-        let stat = FileStat::at(folder.root.directory.as_fd(), name.as_ref())
-            .map_err(|error| Error::listing(error.into()))?;
+        let stat = folder.root.directory.stat_of(name.as_ref());
+        let stat = stat.map_err(Error::listing)?;
         let root = sink.root();
         let entry = folder.add(name.into(), &stat);
         sink.file(root, Name::host(shown), entry)?;
@@ -211,7 +204,7 @@ impl Folder {
 
     fn new(path: &Path, disk: &Arc<Disk>) -> std::io::Result<Self> {
         let root = Root {
-            directory: rustix::fs::openat(CWD, path, DIRECTORY_HANDLE, Mode::empty())?,
+            directory: Directory::open(path)?,
             path: path.to_owned(),
             disk: disk.clone(),
         };
@@ -223,10 +216,10 @@ impl Folder {
     }
 
     fn root_listing(&self, sink: &dyn Sink) -> io::Result<Listing> {
-        let stat = FileStat::of(&self.root.directory);
+        let stat = self.root.directory.stat().map_err(Error::listing)?;
         Ok(Listing {
             path: PathBuf::new(),
-            identity: stat.map_err(|error| Error::listing(error.into()))?.identity,
+            identity: stat.identity,
             node: sink.root(),
             depth: 0,
         })
@@ -243,7 +236,7 @@ impl Folder {
     ) -> io::Result<VecDeque<Listing>> {
         let handle = self
             .root
-            .open(&directory.path, directory.identity, DIRECTORY)
+            .open(&directory.path, directory.identity)
             .map_err(Error::listing)?;
         let mut pending = VecDeque::new();
         let names = match some {
@@ -255,20 +248,20 @@ impl Folder {
             if self.root.is_mount_point(&path) {
                 continue;
             }
-            let stat = match FileStat::at(handle.as_fd(), name.as_ref()) {
+            let stat = match handle.stat_of(name.as_ref()) {
                 Ok(stat) => stat,
-                Err(error) if is_omitted(&handle, error) => continue,
-                Err(error) => return Err(Error::listing(error.into())),
+                Err(error) if handle.omits(&error) => continue,
+                Err(error) => return Err(Error::listing(error)),
             };
             let modified = Some(stat.modified);
             let shown = Name::host(&name);
             match stat.kind {
-                FileType::Symlink => match rustix::fs::readlinkat(&handle, &name, Vec::new()) {
-                    Ok(text) => sink.text_link(directory.node, shown, text.as_bytes(), modified)?,
-                    Err(error) if is_omitted(&handle, error) => {}
-                    Err(error) => return Err(Error::listing(error.into())),
+                FileKind::Link => match handle.link_text(&name) {
+                    Ok(text) => sink.text_link(directory.node, shown, &text, modified)?,
+                    Err(error) if handle.omits(&error) => {}
+                    Err(error) => return Err(Error::listing(error)),
                 },
-                FileType::Directory => match &mut subdirectories {
+                FileKind::Directory => match &mut subdirectories {
                     Subdirectories::OnDemand => {
                         let entry = self.add(path, &stat);
                         sink.deferred_dir(directory.node, shown, entry.file, modified)?;
@@ -280,7 +273,7 @@ impl Folder {
                         depth: directory.depth + 1,
                     }),
                 },
-                FileType::RegularFile => {
+                FileKind::File => {
                     let entry = self.add(path, &stat);
                     sink.file(directory.node, shown, entry)?;
                 }
@@ -319,9 +312,9 @@ impl Folder {
 
 impl Root {
     /// Opens `path` below the root, if it is still the same file.
-    fn open(&self, path: &Path, identity: FileIdentity, flags: OFlags) -> std::io::Result<OwnedFd> {
-        let opened = open_beneath(&self.directory, path, flags)?;
-        if FileStat::of(&opened)?.identity != identity {
+    fn open(&self, path: &Path, identity: FileIdentity) -> std::io::Result<Directory> {
+        let opened = self.directory.open_directory(path)?;
+        if opened.stat()?.identity != identity {
             return Err(std::io::Error::new(
                 std::io::ErrorKind::NotFound,
                 "the directory has been replaced",
@@ -341,37 +334,17 @@ impl Root {
     }
 }
 
-/// Returns whether an entry that cannot be examined is omitted from the
-/// listing. A fault of the whole file system is returned as an error instead,
-/// because it may be temporary and the listing is kept.
-fn is_omitted(directory: &OwnedFd, error: Errno) -> bool {
-    match error {
-        // It has vanished, has become something else, or is not accessible.
-        Errno::NOENT | Errno::INVAL | Errno::ACCESS => true,
-        // A dead mount, unless it is the one that contains the directory.
-        Errno::NOTCONN => rustix::fs::fstatfs(directory).is_ok(),
-        _ => false,
-    }
-}
-
 /// Returns the names in a directory, sorted.
-fn names(directory: &OwnedFd) -> std::io::Result<Vec<OsString>> {
-    let mut names = Vec::new();
-    for entry in Dir::read_from(directory)? {
-        let name = OsString::from_vec(entry?.file_name().to_bytes().to_vec());
-        if name != "." && name != ".." {
-            names.push(name);
-        }
-    }
+fn names(directory: &Directory) -> std::io::Result<Vec<OsString>> {
+    let names: std::io::Result<Vec<_>> = directory.names()?.collect();
+    let mut names = names?;
     names.sort();
     Ok(names)
 }
 
 impl FolderEntry {
     fn open(&self) -> std::io::Result<File> {
-        // Nonblocking, because a pipe without a writer may have replaced it.
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
-        open_beneath(&self.root.directory, &self.path, flags).map(File::from)
+        self.root.directory.open_file(&self.path)
     }
 }
 

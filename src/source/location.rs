@@ -1,8 +1,9 @@
 //! Sources on the command line.
 
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use clap_lex::OsStrExt;
 
 use super::remote::RemoteUrl;
 use super::secret::secret_line;
@@ -25,8 +26,8 @@ impl Location {
     /// # Errors
     /// Returns a message if a URL is not supported, or a file contains none.
     pub fn parse(text: &OsStr) -> Result<Self, String> {
-        if let Some(file) = text.as_bytes().strip_prefix(b"@") {
-            let file = Path::new(OsStr::from_bytes(file));
+        if let Some(file) = text.strip_prefix("@") {
+            let file = Path::new(file);
             let url = secret_line(file)?;
             return match scheme(OsStr::new(&url)) {
                 Some(_) => Self::remote(&url),

@@ -1,15 +1,15 @@
 //! New folders that are written on behalf of threads that may not write.
 
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::ops::Deref;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use tempfile::{Builder, tempfile_in};
+use tempfile::Builder;
 
+use crate::platform::FileMode;
 use crate::sync::lock;
 
 /// What to do to a new folder. Paths are relative to it.
@@ -36,7 +36,7 @@ pub struct NewFolder {
     /// The same until it is kept. Locked while something is written.
     unfinished: Arc<Mutex<Option<PathBuf>>>,
     /// The permissions of files, as far as the umask permits.
-    mode: u32,
+    mode: FileMode,
     /// The last file with its path.
     file: Option<(PathBuf, File)>,
 }
@@ -65,8 +65,8 @@ impl NewFolder {
             true => &target,
             false => target.parent().unwrap_or(Path::new("/")),
         };
-        let mode = mode_in(around, readable).map_err(failed)?;
-        let create = |path: &Path| directories(mode).recursive(false).create(path);
+        let mode = FileMode::in_directory(around, readable).map_err(failed)?;
+        let create = |path: &Path| mode.create_directory(path);
         let created = Builder::new().prefix(".hpipack-").make_in(around, create);
         let path = created.map_err(failed)?.into_temp_path().keep()?;
         Ok(Self {
@@ -105,7 +105,7 @@ impl NewFolder {
         match task {
             FolderTask::Directory(name) => {
                 let path = self.inside(&name)?;
-                let created = directories(self.mode).create(&path);
+                let created = self.mode.create_directories(&path);
                 created.map_err(|error| of_path(&path, error))
             }
             FolderTask::File(name) => {
@@ -217,29 +217,6 @@ fn move_each(directory: &Path, to: &Path, moved: &mut Vec<OsString>) -> io::Resu
     fs::remove_dir(directory)
 }
 
-/// Returns the permissions of new files in a directory: who may not read one of these files
-/// and directories may not read them.
-pub(super) fn mode_in(directory: &Path, readable: &[PathBuf]) -> io::Result<u32> {
-    let sources = readable.iter().filter_map(|path| path.metadata().ok());
-    let sources: Vec<_> = sources.collect();
-    let mode = sources
-        .iter()
-        .fold(0o666, |mode, source| mode & source.mode());
-    // It depends on the directory and on how its file system is mounted.
-    let group = tempfile_in(directory)?.metadata()?.gid();
-    let is_same = sources.iter().all(|source| source.gid() == group);
-    Ok(0o600 | mode_for_group(mode, is_same))
-}
-
-/// Returns permissions for a file that has the same group, or else another one, whose
-/// members may do what all others may.
-pub(crate) fn mode_for_group(mode: u32, is_same: bool) -> u32 {
-    match is_same {
-        true => mode,
-        false => mode & (!0o070 | (mode & 0o007) << 3),
-    }
-}
-
 /// Returns the path of a new folder without symbolic links.
 fn absolute(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
@@ -247,21 +224,12 @@ fn absolute(path: &Path) -> io::Result<PathBuf> {
     Ok(around.unwrap_or(Path::new(".")).canonicalize()?.join(name))
 }
 
-/// Returns a builder of directories and those around them, for files with these
-/// permissions.
-fn directories(mode: u32) -> DirBuilder {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true).mode(mode | (mode & 0o444) >> 2);
-    builder
-}
-
 /// Creates a file, and the directories around it.
-fn create_file(path: &Path, mode: u32) -> io::Result<File> {
+fn create_file(path: &Path, mode: FileMode) -> io::Result<File> {
     if let Some(directory) = path.parent() {
-        directories(mode).create(directory)?;
+        mode.create_directories(directory)?;
     }
-    let mut options = File::options();
-    options.write(true).create_new(true).mode(mode).open(path)
+    mode.create_file(path)
 }
 
 /// Returns an error with the path that it is about.
@@ -272,7 +240,7 @@ pub(super) fn of_path(path: &Path, error: io::Error) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::{PermissionsExt, chown};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
     use tempfile::tempdir;
 
     type Task = FolderTask<Vec<u8>>;

@@ -265,3 +265,68 @@ fn no_files_use_each_other_in_a_circle() {
         assert!(uses.is_empty(), "{folder}: {uses:#?}");
     }
 }
+
+/// Where the code asks which system it is for. Everything else is the same on all.
+const OF_SYSTEMS: [&str; 7] = [
+    "src/platform/",
+    "src/app/daemon/",
+    "src/fuse.rs",
+    "src/fuse/",
+    "src/edit/",
+    "src/errno.rs",
+    "src/bin/alias/",
+];
+
+/// Returns whether code asks for the system, or names what not all systems have.
+fn asks_for_the_system(code: &str) -> bool {
+    const NAMES: [&str; 7] = [
+        "libc",
+        "nix",
+        "rustix",
+        "signal_hook",
+        "target_family",
+        "target_os",
+        "target_vendor",
+    ];
+    const PATHS: [&str; 6] = [
+        "os::fd",
+        "os::unix",
+        "os::windows",
+        "cfg(unix",
+        "cfg(windows",
+        "(not(unix",
+    ];
+    let is_end = |letter: char| !letter.is_alphanumeric() && letter != '_';
+    code.split(is_end).any(|word| NAMES.contains(&word))
+        || PATHS.iter().any(|path| code.contains(path))
+}
+
+/// Adds the files of a folder and of those in it that end in `.rs`.
+fn add_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    for path in entries(folder) {
+        match path.is_dir() {
+            true => add_files(&path, files),
+            false => files.push(path),
+        }
+    }
+}
+
+#[test]
+fn few_files_ask_for_the_system() {
+    let mut files = Vec::new();
+    for folder in CRATES {
+        add_files(&root().join(folder), &mut files);
+    }
+    let mut asking = BTreeSet::new();
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let file = file.strip_prefix(root()).unwrap().to_str().unwrap();
+        if file.ends_with("/tests.rs") || !asks_for_the_system(&code(&text)) {
+            continue;
+        }
+        let place = OF_SYSTEMS.iter().find(|place| file.starts_with(**place));
+        asking.insert(place.map_or(file.to_owned(), ToString::to_string));
+    }
+    let expected: BTreeSet<String> = OF_SYSTEMS.iter().map(ToString::to_string).collect();
+    assert_eq!(asking, expected);
+}

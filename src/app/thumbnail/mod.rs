@@ -7,7 +7,6 @@
 //! attribute: file managers run this program where only the file itself can be
 //! opened.
 
-mod limits;
 mod tree;
 
 use std::fmt::Display;
@@ -16,8 +15,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use super::daemon::limits;
 use super::{Confinement, Failure};
-use crate::mount::{OpenError, Options, Prepared, Sources, Vfs};
+use crate::mount::{MAX_PREVIEW, OpenError, Options, PREVIEW, Prepared, Sources, Vfs};
+use crate::platform::attribute;
 use hpimount_assets::model::{MAX_PIXELS, Picture, png, reduced};
 
 /// Memory budget. The largest models that are shown need most of it.
@@ -98,20 +99,11 @@ pub fn png_of(input: &Path, size: u32, deadline: Instant) -> Result<Vec<u8>, Err
 }
 
 /// Returns the PNG file that a mount gives for a file on it.
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn preview_of(input: &Path) -> Option<Vec<u8>> {
-    use crate::mount::{MAX_PREVIEW, PREVIEW};
-
     let mut value = vec![0; MAX_PREVIEW];
-    let length = rustix::fs::getxattr(input, PREVIEW, &mut value[..]).ok()?;
+    let length = attribute(input, PREVIEW, &mut value)?;
     value.truncate(length);
     Some(value)
-}
-
-/// Returns `None`: the file is opened by itself.
-#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-fn preview_of(_: &Path) -> Option<Vec<u8>> {
-    None
 }
 
 /// Finds the files in its folder that a file consists of.

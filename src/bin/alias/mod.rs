@@ -2,12 +2,10 @@
 
 use std::env;
 use std::io::{self, Write};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Replaces this process by the program `hpi` beside this one, under the name `name`.
-/// Returns only if that fails.
+/// Starts the program `hpi` beside this one, under the name `name`.
 pub(crate) fn run(name: &str) -> ExitCode {
     let mut words = env::args_os();
     let called = PathBuf::from(words.next().unwrap_or_default());
@@ -18,9 +16,26 @@ pub(crate) fn run(name: &str) -> ExitCode {
         true => &called,
         false => Path::new(name),
     };
-    let error = Command::new(&hpi).arg0(called).args(words).exec();
+    let started = system::start(Command::new(&hpi).args(words), called);
+    let error = match started {
+        Ok(code) => return code,
+        Err(error) => error,
+    };
     // Not eprintln!, which panics if standard error is closed.
     let hpi = hpi.display();
     let _ = writeln!(io::stderr(), "{name}: {hpi}, the program to start: {error}");
     ExitCode::FAILURE
+}
+
+#[cfg(unix)]
+mod system {
+    use std::io;
+    use std::os::unix::process::CommandExt;
+    use std::path::Path;
+    use std::process::{Command, ExitCode};
+
+    /// Replaces this process. Returns only if that fails.
+    pub(super) fn start(command: &mut Command, called: &Path) -> io::Result<ExitCode> {
+        Err(command.arg0(called).exec())
+    }
 }

@@ -3,7 +3,8 @@
 mod table;
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+
+use clap_lex::OsStrExt;
 
 pub(super) use self::table::IGNORED;
 pub use self::table::MOUNT_OPTIONS;
@@ -112,13 +113,14 @@ pub(super) fn parse(options: &[OsString]) -> Result<Settings, String> {
 }
 
 fn apply(text: &OsStr, settings: &mut Settings) -> Result<(), String> {
-    let mut parts = text.as_bytes().splitn(2, |byte| *byte == b'=');
-    let name = parts.next().unwrap_or_default();
-    let value = parts.next().map(OsStr::from_bytes);
+    let (name, value) = match text.split_once("=") {
+        Some((name, value)) => (name, Some(value)),
+        None => (text, None),
+    };
     if is_ignored(name) {
         return Ok(());
     }
-    let name = String::from_utf8_lossy(name);
+    let name = name.to_string_lossy();
     let mut options = MOUNT_OPTIONS.iter();
     let option = options.find(|option| option.name == name);
     let option = option.ok_or_else(|| format!("-o {name}: unknown option{}", suggestion(&name)))?;
@@ -150,8 +152,8 @@ fn suggestion(name: &str) -> String {
 
 /// Returns whether an option is one of mount(8) and fstab(5) that is
 /// ignored here; those that begin with `x-` are for other programs.
-fn is_ignored(name: &[u8]) -> bool {
-    name.starts_with(b"x-") || IGNORED.iter().any(|ignored| ignored.as_bytes() == name)
+fn is_ignored(name: &OsStr) -> bool {
+    name.starts_with("x-") || IGNORED.iter().any(|ignored| *ignored == name)
 }
 
 #[cfg(test)]

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Changes, Step};
 use crate::mount::{OpenError, Prepared};
-use crate::source::{ChangesFolder, FilePool, FileStat};
+use crate::platform::{FileStat, read_exact_at};
+use crate::source::{ChangesFolder, FilePool};
 use hpimount_containers::changes::{Change, FileTable, Folder, NewFile, NewFiles};
 use hpimount_containers::io::ReadAt;
 
@@ -212,6 +212,6 @@ impl ReadAt for OpenedFile {
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        self.0.read_exact_at(buf, offset)
+        read_exact_at(&self.0, buf, offset)
     }
 }

@@ -5,7 +5,7 @@
 //! [`Layer`] of changes on top ([`Changes::layer_over`]): merging adds it as the
 //! highest layer, and folders are listed with it ([`ChangedFolder`]).
 
-#[cfg(target_os = "linux")]
+#[cfg(edit)]
 mod edits;
 mod files;
 mod folder;
@@ -18,9 +18,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::CWD;
-
-#[cfg(target_os = "linux")]
+#[cfg(edit)]
 pub(crate) use self::edits::{Edits, each_change, is_plain};
 pub(super) use self::folder::{ChangedFolder, List};
 pub(super) use self::layer::Layer;
@@ -31,7 +29,8 @@ use super::{Converter, OpenCause, OpenError, Vfs};
 use crate::content::{Reader, unwrap};
 use crate::memory::budget::Budget;
 use crate::namespace::tree::TreeBuilder;
-use crate::source::{FilePool, FileStat, read_changes};
+use crate::platform::FileStat;
+use crate::source::{FilePool, read_changes};
 use hpimount_containers::apply::{Tools, apply};
 use hpimount_containers::changes::{
     Change, Folder, Notice, Original, Report, Spliced, Weight, Written, is_litter,
@@ -149,7 +148,7 @@ impl Changes {
             self.steps.extend(mods.into_iter().map(Step::Mod));
             return Ok(());
         }
-        let stat = FileStat::through_links(CWD, path)?;
+        let stat = FileStat::through_links(None, path)?;
         self.modified = self.modified.max(stat.modified);
         self.paths.push(path.canonicalize()?);
         if !path.is_dir() {

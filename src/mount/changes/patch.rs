@@ -2,13 +2,13 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::memory::budget::Budget;
 use crate::mount::{self, OpenCause};
+use crate::platform::{read_exact_at, write_all_at};
 use crate::source::{FilePool, read_patch};
 use crate::sync::lock;
 use hpimount_containers::changes::{AppliedPatch, Notice};
@@ -240,7 +240,7 @@ impl Spool for SpoolFile {
                 format!("the sections of all patches have more than {most} bytes (spoolsize)");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
         }
-        self.file.write_all_at(bytes, *len)?;
+        write_all_at(&self.file, bytes, *len)?;
         *len = end;
         Ok(())
     }
@@ -252,6 +252,6 @@ impl ReadAt for SpoolFile {
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        self.file.read_exact_at(buf, offset)
+        read_exact_at(&self.file, buf, offset)
     }
 }

@@ -12,11 +12,12 @@ use self::names::Names;
 use super::apply::MEMORY;
 use super::copy::copy;
 use super::hip::file_size;
-use super::walk::{metadata, modified};
+use super::walk::{modified, stat};
 use super::{BUFFER, Error, Result, Threads};
 use crate::content::{Reader, Spool};
 use crate::memory::budget::Budget;
 use crate::mount::{self, Converter, ForAsset};
+use crate::platform::FileKind;
 use crate::source::{FilePool, FileSource};
 use hpimount_containers::changes::{self, NewFile, Report, Spliced};
 use hpimount_containers::format::{Input, Options};
@@ -192,8 +193,8 @@ fn of_hpi(original: Original, replacements: &[Replacement]) -> Result<hpi::splic
     let offsets = offsets.map_err(|error| Error::source(path, error))?;
     let found = find(path, &names, replacements, &|_| Vec::new())?;
     let files = found.into_iter().map(|(id, replacement)| {
-        let metadata = metadata(&replacement.file)?;
-        if !metadata.is_file() {
+        let found = stat(&replacement.file)?;
+        if found.kind != FileKind::File {
             return Err(Error::source(&replacement.file, "is not a file"));
         }
         Ok(hpi::splice::Replacement {
@@ -201,9 +202,9 @@ fn of_hpi(original: Original, replacements: &[Replacement]) -> Result<hpi::splic
             path: names.path_of(id),
             file: File {
                 source: Source::Path(replacement.file.clone()),
-                modified: modified(&metadata),
+                modified: modified(&found),
             },
-            size: metadata.len(),
+            size: found.size,
         })
     });
     let files = files.collect::<Result<_>>()?;

@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_fault_is_distinguished_from_damage_in_nested_archives() {
-        let fault = read(std::io::Error::from_raw_os_error(libc::EIO));
+        let fault = read(std::io::ErrorKind::PermissionDenied.into());
         let damage = Error::damaged(0, "chunk 0", "is damaged");
         assert!(fault.is_fault() && !damage.is_fault());
         let inside = |error: &Error| read(std::io::Error::other(error.clone()));

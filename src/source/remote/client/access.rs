@@ -10,6 +10,7 @@ use reqwest::Url;
 use super::credentials;
 use super::url::{RemoteUrl, Scheme};
 use super::{Access, RemoteOptions};
+use crate::platform::is_root;
 
 /// Ports that are permitted for all URLs: DNS over TCP, and HTTPS for redirects
 /// and for services that issue tokens.
@@ -141,7 +142,7 @@ pub(super) fn access<'a>(
 /// root can read nothing secret in `/etc`, and notice that a file is replaced. Root's
 /// see the contents of a replaced file only in another directory, where a link leads.
 fn settings() -> Vec<PathBuf> {
-    if !rustix::process::geteuid().is_root() {
+    if !is_root() {
         return vec![PathBuf::from("/etc")];
     }
     let target = fs::canonicalize(RESOLVER).ok();
@@ -188,8 +189,7 @@ mod tests {
         }
         let secrets = ["/etc/shadow", "/etc/gshadow", "/etc/ssl/private/a.key"];
         for file in secrets {
-            let is_root = rustix::process::geteuid().is_root();
-            assert_eq!(is_readable(file), !is_root, "{file}");
+            assert_eq!(is_readable(file), !is_root(), "{file}");
         }
     }
 }

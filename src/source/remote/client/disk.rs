@@ -7,20 +7,21 @@
 //! takes a lock.
 
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::fs::{self, Metadata};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::FlockOperation;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
 use super::BLOCK;
 use super::block::{Block, BlockKey, Id};
+use crate::platform::{
+    create_private, is_private, make_private_directory, open_or_create_private, open_private,
+};
 
 /// First bytes of a file: the kind and the version of the format.
 const MAGIC: [u8; 8] = *b"HPIMBLK1";
@@ -66,10 +67,10 @@ impl DiskCache {
     /// # Errors
     /// Returns an error if it cannot be used, or others can write to it.
     pub(super) fn open(root: &Path, limit: u64) -> io::Result<Self> {
-        make_directory(root)?;
+        make_private_directory(root)?;
         let root = root.canonicalize()?;
         let found = fs::metadata(&root)?;
-        if !is_ours(&found) {
+        if !is_private(&found) {
             return Err(io::Error::new(
                 io::ErrorKind::PermissionDenied,
                 "another user owns it or can write to it",
@@ -129,12 +130,7 @@ impl DiskCache {
     }
 
     fn read(&self, key: &BlockKey) -> Option<Vec<u8>> {
-        let file = OpenOptions::new()
-            .read(true)
-            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-            .open(self.path(key))
-            .ok()?;
-        let found = file.metadata().ok()?;
+        let (file, found) = open_private(&self.path(key))?;
         let mut bytes = Vec::new();
         let most = HEADER as u64 + BLOCK;
         (&file).take(most + 1).read_to_end(&mut bytes).ok()?;
@@ -142,7 +138,7 @@ impl DiskCache {
             return None;
         }
         let block = bytes.split_off(HEADER);
-        if !is_ours(&found) || bytes != header(key, &block) {
+        if bytes != header(key, &block) {
             return None;
         }
         let now = SystemTime::now();
@@ -158,17 +154,13 @@ impl DiskCache {
         let path = self.path(key);
         let directory = path.parent().unwrap_or(&self.root);
         for made in [2, 1, 0].map(|up| directory.ancestors().nth(up)) {
-            made.map_or(Ok(()), make_directory)?;
+            made.map_or(Ok(()), make_private_directory)?;
         }
         // Differs for all files that this process is writing.
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let new = directory.join(format!(".{}-{number}", std::process::id()));
-        let written = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&new)
+        let written = create_private(&new)
             .and_then(|mut file| {
                 file.write_all(&header(key, block))?;
                 file.write_all(block)
@@ -192,15 +184,9 @@ impl DiskCache {
         let Ok(_one_at_a_time) = self.sweeping.try_lock() else {
             return Ok(());
         };
-        let guard = File::options()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags(libc::O_NOFOLLOW)
-            .open(self.root.join("sweep"))?;
+        let guard = open_or_create_private(&self.root.join("sweep"))?;
         self.written.store(0, Ordering::Relaxed);
-        if rustix::fs::flock(&guard, FlockOperation::NonBlockingLockExclusive).is_err() {
+        if guard.try_lock().is_err() {
             return Ok(());
         }
         let now = SystemTime::now();
@@ -278,19 +264,6 @@ fn visit(directory: &Path, levels: u32, each: &mut dyn FnMut(&Path, &Metadata)) 
     }
 }
 
-/// Creates a directory for this user alone if it does not exist.
-fn make_directory(path: &Path) -> io::Result<()> {
-    match DirBuilder::new().mode(0o700).create(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        made => made,
-    }
-}
-
-/// Returns whether only this user can have written a file or directory.
-fn is_ours(found: &Metadata) -> bool {
-    found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0
-}
-
 fn header((id, number): &BlockKey, block: &[u8]) -> Vec<u8> {
     let mut header = Vec::with_capacity(HEADER);
     header.extend(MAGIC);
@@ -304,6 +277,7 @@ fn header((id, number): &BlockKey, block: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
     use std::os::unix::fs::PermissionsExt;
 
     /// Returns the lengths of the existing blocks.

@@ -7,6 +7,7 @@
 
 mod asset;
 pub mod files;
+#[cfg_attr(not(fuse), path = "mounts_elsewhere.rs")]
 mod mounts;
 mod notify;
 
@@ -18,8 +19,11 @@ use std::time::{Duration, Instant};
 
 use self::asset::representation;
 use self::mounts::Mounts;
+#[cfg(edit)]
 pub(super) use self::notify::notify;
-use super::{ExitReason, tell};
+#[cfg(not(edit))]
+use self::notify::notify;
+use crate::app::{ExitReason, tell};
 
 /// Environment variable with the directory that contains the mounts. File
 /// managers show mounts in the home directory as volumes that can be ejected, but
@@ -40,6 +44,10 @@ pub enum Error {
     /// There is no home directory.
     #[error("{HOME} is not set: there is no directory in which to mount")]
     NoHome,
+    /// The program cannot mount.
+    #[error("this program was built without FUSE; `hpi extract` writes the files of an archive")]
+    #[cfg(not(fuse))]
+    NoMounts,
     /// An error of the operating system.
     #[error("{0}: {1}")]
     Os(String, io::Error),

@@ -1,9 +1,9 @@
-//! Unfinished files, when a signal ends a program that writes them.
+//! How a program ends: by a signal, or without a reader.
 
 use std::io;
 use std::thread;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -22,4 +22,10 @@ pub fn clean_up_on_signals(clean_up: impl Fn() + Send + 'static) -> io::Result<(
         }
     });
     Ok(())
+}
+
+/// Ends the program as others in a pipeline whose reader is gone: by SIGPIPE.
+pub fn end_without_reader() {
+    // Does not return; if it did, the error would be reported.
+    let _ = emulate_default_handler(SIGPIPE);
 }

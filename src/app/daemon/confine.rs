@@ -60,7 +60,7 @@ impl Confinement {
     }
 
     /// Permits everything.
-    pub(super) fn none() -> Self {
+    pub(in crate::app) fn none() -> Self {
         Self(None)
     }
 

@@ -10,9 +10,9 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork};
 use rustix::fs::{Mode, OFlags};
 
-use super::exit::{ExitReason, Failure};
-use super::log::SystemLog;
 use super::signals;
+use super::system_log::SystemLog;
+use crate::app::{ExitReason, Failure};
 
 /// What the background process writes to the pipe when the mount is ready.
 const READY: [u8; 1] = *b"+";

@@ -21,7 +21,7 @@ impl Confinement {
     }
 
     /// Has no effect.
-    pub(super) fn none() -> Self {
+    pub(in crate::app) fn none() -> Self {
         Self
     }
 

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, getrlimit};
 
 use crate::source::MAX_OPEN;
 
@@ -13,18 +13,6 @@ const OTHERS: usize = 20;
 
 /// Open files of each thread: the FUSE device, and a source or a connection.
 const OF_A_THREAD: usize = 2;
-
-/// Permits the process as many open files as its hard limit does.
-pub fn raise_file_limit() {
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit {
-        current: limit.maximum,
-        ..limit
-    };
-    if let Err(error) = setrlimit(Resource::Nofile, raised) {
-        log::debug!("the limit of open files is not raised: {error}");
-    }
-}
 
 /// Warns if a mount with this many threads may need more open files than are
 /// permitted.

@@ -24,10 +24,10 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use rustix::thread::CapabilitySet;
 
 use super::confine::unconfined;
-use super::exit::Failure;
 use super::mount_table::{Entry, MountId, MountTable};
 use super::syscalls::{self, Work};
 use super::{Occupant, packages, privileges, watchers};
+use crate::app::Failure;
 
 /// The FUSE device.
 const DEVICE: &str = "/dev/fuse";

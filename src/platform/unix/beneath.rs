@@ -8,7 +8,13 @@ use std::path::{Component, Path};
 use rustix::fs::{AtFlags, Mode, OFlags, openat, renameat, statat};
 use rustix::io::Errno;
 
-use super::DIRECTORY_HANDLE;
+/// Flags to open a directory for opening others relative to it, whatever is
+/// mounted on it later. On Linux this needs no permission to list it.
+#[cfg(target_os = "linux")]
+pub const DIRECTORY_HANDLE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+/// The same on other systems, where it does.
+#[cfg(not(target_os = "linux"))]
+pub const DIRECTORY_HANDLE: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
 /// Opens the relative path `path` below `directory`. Symbolic links are not
 /// followed in any component, so replacing a directory by a link cannot lead

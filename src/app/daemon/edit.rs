@@ -4,9 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::Confinement;
 use super::confine::Confined;
 use super::notifier::Notifier;
-use super::{Confinement, Failure, MountPlan};
+use crate::app::{Failure, MountPlan};
 use crate::edit::{EditPlan, EditedMount, OpenedFolder};
 
 /// Opens the folder of edits `folder` and the sources, whose threads are confined to them.

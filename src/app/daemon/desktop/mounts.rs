@@ -12,8 +12,9 @@ use rustix::fs::{FlockOperation, flock};
 use serde_json::Value;
 
 use super::{Error, last_line, os, output_of};
-use crate::app::mount::occupant;
-use crate::app::{self, Occupant, shortened};
+use crate::app::daemon::mount::occupant;
+use crate::app::daemon::{Occupant, unmount as unmount_at};
+use crate::app::shortened;
 use hpimount_containers::text::numbered;
 
 /// Name of the directory in the home directory.
@@ -246,7 +247,7 @@ fn has_changed(source: &Path, point: &Path) -> bool {
 
 /// Unmounts a mount point, unless it is in use, and removes its directory.
 fn unmount(point: &Path) -> Result<(), Error> {
-    app::unmount(point).map_err(|failure| Error::Reported(failure.to_string()))?;
+    unmount_at(point).map_err(|failure| Error::Reported(failure.to_string()))?;
     fs::remove_dir(point).map_err(os(point))
 }
 

@@ -7,7 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use super::Occupant;
-use super::exit::Failure;
+use crate::app::Failure;
+
+/// The driver of FUSE, on FreeBSD.
+const DRIVER: &str = "/dev/fuse";
 
 /// Checks that `path` can be a mount point, and makes it absolute.
 ///
@@ -56,17 +59,11 @@ pub fn unmount(path: &Path) -> Result<(), Failure> {
 /// Returns the failure for a mount that was refused with this error, with
 /// advice.
 pub(super) fn refused(point: &Path, error: &std::io::Error) -> Failure {
-    let (driver, advice) = match cfg!(target_os = "macos") {
-        true => (
-            "/Library/Filesystems/macfuse.fs",
-            "install macFUSE (https://macfuse.github.io)",
-        ),
-        false => ("/dev/fuse", "load the kernel module with `kldload fusefs`"),
-    };
-    match Path::new(driver).exists() {
+    match Path::new(DRIVER).exists() {
         true => Failure::Refused(format!("{}: {error}", point.display())),
         false => Failure::NoFuse(format!(
-            "{driver} is missing; {advice}; `hpi list`, `hpi cat` and `hpi check` work without"
+            "{DRIVER} is missing; load the kernel module with `kldload fusefs`; `hpi list`, \
+             `hpi cat` and `hpi check` work without"
         )),
     }
 }

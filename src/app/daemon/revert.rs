@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, unlinkat};
 
-use super::Failure;
+use crate::app::Failure;
 use crate::edit::{EDIT, move_to_trash};
-use crate::source::{DIRECTORY_HANDLE, WHITEOUT, open_beneath};
+use crate::platform::unix::{DIRECTORY_HANDLE, open_beneath};
+use crate::source::WHITEOUT;
 
 /// Maximum length of a path in an attribute.
 const MAX_PATH: usize = 4096;

@@ -19,7 +19,7 @@ use crate::app::shortened;
 const IS_WORKER: &str = "HPIMOUNT_THUMBNAIL_WORKER";
 
 /// Time after which a contact sheet is returned without further pictures.
-pub(super) const ENOUGH: Duration = Duration::from_secs(6);
+pub(in crate::app) const ENOUGH: Duration = Duration::from_secs(6);
 
 /// Maximum time that the second process may run, and its CPU time limit in
 /// seconds.
@@ -30,13 +30,13 @@ const COMPUTING: u64 = 20;
 const ADDRESS_SPACE: u64 = 1 << 30;
 
 /// Returns whether this is the second process.
-pub(super) fn is_worker() -> bool {
+pub(in crate::app) fn is_worker() -> bool {
     std::env::var_os(IS_WORKER).is_some()
 }
 
 /// Starts this program again with the same arguments as the second process;
 /// `None` if it was killed after a timeout.
-pub(super) fn run_worker() -> io::Result<Option<ExitStatus>> {
+pub(in crate::app) fn run_worker() -> io::Result<Option<ExitStatus>> {
     let mut words = std::env::args_os();
     let mut child = Command::new(std::env::current_exe()?)
         .arg0(words.next().unwrap_or_default())
@@ -60,7 +60,7 @@ pub(super) fn run_worker() -> io::Result<Option<ExitStatus>> {
 }
 
 /// Sets the limits of the second process, which also ends with the first one.
-pub(super) fn limit_worker() -> io::Result<()> {
+pub(in crate::app) fn limit_worker() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     for (resource, limit) in [

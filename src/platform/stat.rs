@@ -1,0 +1,70 @@
+//! What is known of a file without reading it.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The identity of a file, independent of its name. It does not change when the
+/// file is moved, written to or changes its mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileIdentity {
+    pub(super) device: u64,
+    pub(super) inode: u64,
+    /// The birth time in nanoseconds since 1970 UTC; 0 if the file system has none. It
+    /// distinguishes an inode from earlier ones with the same number.
+    pub(super) born: i64,
+}
+
+impl FileIdentity {
+    /// Returns a number that other files are unlikely to have.
+    pub fn number(self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+/// The type of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// What overlayfs marks a deleted file with: a character device with the number 0.
+    Whiteout,
+    /// A pipe, a socket or a device.
+    Other,
+}
+
+/// The metadata of a file that is available without opening it.
+#[derive(Debug, Clone, Copy)]
+pub struct FileStat {
+    /// Its identity.
+    pub identity: FileIdentity,
+    /// Its type.
+    pub kind: FileKind,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Modification time in seconds since 1970 UTC.
+    pub modified: i64,
+    /// Modification time in nanoseconds, change time in seconds and
+    /// nanoseconds.
+    pub(super) times: (i64, i64, i64),
+}
+
+impl FileStat {
+    /// Returns a number that changes whenever the contents of the file may have
+    /// changed.
+    pub fn version(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.identity, self.size, self.modified, self.times).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Returns when the file, its attributes or, of a directory, its entries last changed:
+    /// seconds since 1970 UTC, and nanoseconds.
+    pub fn changed(&self) -> (i64, i64) {
+        (self.times.1, self.times.2)
+    }
+}

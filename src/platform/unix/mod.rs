@@ -1,0 +1,84 @@
+//! Unix: files by descriptors.
+
+mod beneath;
+mod directory;
+mod end;
+mod mode;
+mod stat;
+mod terminal;
+mod written;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+pub use self::beneath::{DIRECTORY_HANDLE, open_beneath, rename_without_replacing};
+pub use self::directory::{Directory, open_at, overlay_attribute};
+pub use self::end::{clean_up_on_signals, end_without_reader};
+pub use self::mode::{
+    FileMode, Ownership, PRIVATE, create_private, is_private, make_private_directory,
+    open_or_create_private, open_private,
+};
+pub use self::terminal::{ask_secretly, keep_from_others};
+pub use self::written::{copy_range, name_file, unnamed_file};
+
+/// Fills `buf` with the bytes of a file at `offset`.
+///
+/// # Errors
+/// Returns the error of the operating system, or `UnexpectedEof` at the end of the file.
+pub fn read_exact_at(file: &File, buf: &mut [u8], offset: u64) -> io::Result<()> {
+    file.read_exact_at(buf, offset)
+}
+
+/// Writes bytes to a file at `offset`.
+///
+/// # Errors
+/// Returns the error of the operating system.
+pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    file.write_all_at(bytes, offset)
+}
+
+/// Returns the local path that a `file://` URI has, without percent-encoding.
+pub fn path_of_uri(path: Vec<u8>) -> Option<PathBuf> {
+    Some(PathBuf::from(OsString::from_vec(path)))
+}
+
+/// Returns the size of a page of the kernel's cache, in bytes.
+pub fn page_size() -> u64 {
+    rustix::param::page_size() as u64
+}
+
+/// Returns whether the process runs with the rights of root.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Permits the process as many open files as its hard limit does.
+pub fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    if let Err(error) = setrlimit(Resource::Nofile, raised) {
+        log::debug!("the limit of open files is not raised: {error}");
+    }
+}
+
+/// Reads an extended attribute of a file into `value`, and returns its length; `None` if
+/// there is none.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+pub fn attribute(path: &Path, name: &str, value: &mut [u8]) -> Option<usize> {
+    rustix::fs::getxattr(path, name, value).ok()
+}
+
+/// Returns `None`: there are no attributes of other kinds.
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+pub fn attribute(_path: &Path, _name: &str, _value: &mut [u8]) -> Option<usize> {
+    None
+}
