@@ -14,7 +14,7 @@ use super::without_mount::vfs_options;
 use super::{MountOptions, cores};
 use crate::inspect::index::{Database, index as index_source};
 use crate::mount::{Meta, Options, Prepared, Sources, Vfs};
-use crate::platform::FileStat;
+use crate::platform::{FileStat, canonical};
 
 /// An index to write.
 #[derive(Debug)]
@@ -153,7 +153,7 @@ fn choices(path: &Path) -> Option<String> {
 /// Adds the size and the time of a file, or of everything in a directory. Directories of
 /// changes count by themselves as well: they may be added, or marked as opaque.
 fn add_identity(path: &Path, is_change: bool, hasher: &mut DefaultHasher) {
-    let mut left = vec![path.canonicalize().unwrap_or_else(|_| path.to_owned())];
+    let mut left = vec![canonical(path).unwrap_or_else(|_| path.to_owned())];
     while let Some(path) = left.pop() {
         let Ok(found) = path.metadata() else {
             continue;

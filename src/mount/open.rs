@@ -27,6 +27,7 @@ use super::{Options, Sources, Vfs, asset};
 use crate::content::Reader;
 use crate::memory::budget::{Budget, Charge};
 use crate::namespace::tree::TreeBuilder;
+use crate::platform::canonical;
 use crate::source::bucket::BucketFolder;
 use crate::source::folder::{Disk, Folder};
 use crate::source::remote::{Network, Remote, RemoteFile, RemoteFolder, RemoteOptions, RemoteUrl};
@@ -352,7 +353,7 @@ impl Opener<'_> {
     }
 
     fn open_folder(&self, name: &str, path: &Path) -> Result<OpenedSource, OpenCause> {
-        let path = fs::canonicalize(path).map_err(OpenCause::Unreadable)?;
+        let path = canonical(path).map_err(OpenCause::Unreadable)?;
         let list = |sink: &mut dyn Sink| {
             Ok(Box::new(Folder::open(&path, self.disk, sink)?) as Box<dyn Volume>)
         };

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::changes::Changes;
 use super::order::{self, Order, gta};
 use super::{OpenCause, OpenError, local_time};
+use crate::platform::canonical;
 use crate::source::remote::RemoteUrl;
 use crate::source::{Location, files_beside};
 
@@ -62,7 +63,7 @@ pub(super) struct LooseFolder {
 impl LooseFolder {
     fn list(path: &Path) -> Result<Self, OpenError> {
         let list = || {
-            let path = path.canonicalize()?;
+            let path = canonical(path)?;
             let entries = std::fs::read_dir(&path)?;
             let names = entries.map(|entry| Ok(entry?.file_name()));
             let mut names = names.collect::<std::io::Result<Vec<_>>>()?;

@@ -14,6 +14,7 @@ use super::{Error, Result};
 use crate::content::{Reader, Spool, unwrap};
 use crate::memory::budget::Budget;
 use crate::mount::{self, Changes, OpenCause, Outcome};
+use crate::platform::canonical;
 use crate::source::{FilePool, FileSource, files_beside, has_name, read_changes};
 use hpimount_containers::apply::{self, Tools};
 use hpimount_containers::changes::{Action, Applied, Original, Report, Spliced, Written};
@@ -497,7 +498,7 @@ pub fn check_target(out: &Path, source: &Path, folders: &[PathBuf], force: bool)
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     };
-    let above: Vec<_> = match directory.canonicalize() {
+    let above: Vec<_> = match canonical(directory) {
         Ok(directory) => directory.ancestors().filter_map(known).collect(),
         Err(_) => Vec::new(),
     };

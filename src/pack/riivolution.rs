@@ -10,6 +10,7 @@ use std::sync::mpsc::SyncSender;
 use super::apply::Edit;
 use super::patch::Changed;
 use super::{Error, Result};
+use crate::platform::canonical;
 use crate::source::FolderTask;
 use hpimount_containers::changes::{Notice, Report, Spliced, are_equal};
 use hpimount_containers::gcm::{self, Place};
@@ -237,12 +238,12 @@ impl Disc {
 /// Returns the path of a file relative to a new folder, whatever links are on the way;
 /// `None` if it has no such path in UTF-8.
 fn relative(file: &Path, folder: &Path) -> Option<String> {
-    let file = file.canonicalize().ok()?;
+    let file = canonical(file).ok()?;
     let above = match folder.parent()? {
         above if above.as_os_str().is_empty() => Path::new("."),
         above => above,
     };
-    let folder = above.canonicalize().ok()?.join(folder.file_name()?);
+    let folder = canonical(above).ok()?.join(folder.file_name()?);
     let shared = iter::zip(file.components(), folder.components());
     let shared = shared.take_while(|(one, other)| one == other).count();
     let up = folder

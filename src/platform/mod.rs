@@ -7,14 +7,18 @@
 mod stat;
 #[cfg(unix)]
 pub mod unix;
+#[cfg(windows)]
+mod windows;
 
 pub use self::stat::{FileIdentity, FileKind, FileStat};
+#[cfg(unix)]
 use self::unix as system;
+#[cfg(windows)]
+use self::windows as system;
 
 pub use self::system::{
-    Directory, FileMode, Ownership, ask_secretly, attribute, clean_up_on_signals, copy_range,
-    create_private, end_without_reader, is_private, is_root, keep_from_others,
+    Directory, FileMode, Ownership, ask_secretly, attribute, canonical, clean_up_on_signals,
+    copy_range, create_private, end_without_reader, is_private, is_root, keep_from_others,
     make_private_directory, name_file, open_at, open_or_create_private, open_private,
-    overlay_attribute, page_size, path_of_uri, raise_file_limit, read_exact_at, unnamed_file,
-    write_all_at,
+    overlay_attribute, path_of_uri, raise_file_limit, read_exact_at, unnamed_file, write_all_at,
 };

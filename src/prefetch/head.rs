@@ -1,7 +1,7 @@
 //! How much of each file a reader reads from its start.
 
 use crate::mount::Ino;
-use crate::platform::page_size;
+use crate::platform::unix::page_size;
 
 /// Bytes of a file that are pushed at most; with more the kernel's own read-ahead
 /// does as well.

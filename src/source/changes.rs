@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::FilePool;
-use crate::platform::{Directory, FileIdentity, FileKind, FileStat, overlay_attribute};
+use crate::platform::{Directory, FileIdentity, FileKind, FileStat, canonical, overlay_attribute};
 use hpimount_containers::changes::{Change, FileTable, Folder, NewFile, NewFiles};
 use hpimount_containers::io::ReadAt;
 use hpimount_containers::text::file_name;
@@ -111,7 +111,7 @@ pub fn read_changes(path: &Path, pool: &Arc<FilePool>) -> io::Result<(Folder, us
 /// # Errors
 /// Returns the error of opening it.
 pub fn read_patch(path: &Path, pool: &Arc<FilePool>) -> io::Result<Arc<dyn ReadAt>> {
-    let path = path.canonicalize()?;
+    let path = canonical(path)?;
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };

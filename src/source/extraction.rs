@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::new_folder::{check_apart, of_path};
-use crate::platform::{Directory, FileIdentity, FileMode, FileStat};
+use crate::platform::{Directory, FileIdentity, FileMode, FileStat, canonical};
 use crate::sync::lock;
 
 /// The error of an entry that exists.
@@ -68,9 +68,7 @@ impl Extraction {
     pub fn open(path: &Path, readable: &[PathBuf], force: bool) -> io::Result<Self> {
         let failed = |error: io::Error| of_path(path, error);
         std::fs::create_dir_all(path).map_err(failed)?;
-        let apart = path
-            .canonicalize()
-            .and_then(|path| check_apart(&path, readable));
+        let apart = canonical(path).and_then(|path| check_apart(&path, readable));
         apart.map_err(failed)?;
         Ok(Self {
             root: Arc::new(Directory::open(path).map_err(failed)?),

@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use thread_local::ThreadLocal;
 
-use crate::platform::{Directory, FileIdentity, FileKind, FileStat, open_at, read_exact_at};
+use crate::platform::{
+    Directory, FileIdentity, FileKind, FileStat, canonical, open_at, read_exact_at,
+};
 use crate::sync::lock;
 use hpimount_containers::io::ReadAt;
 
@@ -64,7 +66,7 @@ impl FilePool {
     pub fn holding(directory: &Path) -> io::Result<Self> {
         let held = Directory::open(directory)?;
         Ok(Self {
-            held: Some((directory.canonicalize()?, held)),
+            held: Some((canonical(directory)?, held)),
             ..Self::default()
         })
     }
@@ -280,7 +282,7 @@ impl FileSource {
     pub fn open(path: &Path, pool: &Arc<FilePool>) -> io::Result<Self> {
         // A file without a path, such as a deleted one in /proc, keeps the path
         // that was given.
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let path = canonical(path).unwrap_or_else(|_| path.to_owned());
         let stat = FileStat::through_links(None, &path)?;
         if stat.kind != FileKind::File {
             return Err(io::Error::new(

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::platform::{Directory, FileIdentity, FileKind, FileStat};
+use crate::platform::{Directory, FileIdentity, FileKind, FileStat, canonical};
 use crate::source::FilePool;
 use hpimount_containers::io::{self, Error, ReadAt, read_error};
 use hpimount_containers::volume::{
@@ -39,7 +39,7 @@ impl Disk {
             return Ok(Self::default());
         };
         let is_below = |source: &PathBuf| {
-            let source = source.canonicalize();
+            let source = canonical(source);
             source.is_ok_and(|source| source.starts_with(point))
         };
         let pool = match sources.iter().any(is_below) {
@@ -189,7 +189,7 @@ impl Folder {
     pub fn of_one_file(path: &Path, disk: &Arc<Disk>, sink: &mut dyn Sink) -> io::Result<Self> {
         // A link to the file is shown under its own name.
         let none = || Error::listing(std::io::ErrorKind::NotFound.into());
-        let file = path.canonicalize().map_err(Error::listing)?;
+        let file = canonical(path).map_err(Error::listing)?;
         let shown = path.file_name().ok_or_else(none)?;
         let name = file.file_name().ok_or_else(none)?;
         let mut folder =

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use tempfile::Builder;
 
-use crate::platform::FileMode;
+use crate::platform::{FileMode, canonical};
 use crate::sync::lock;
 
 /// What to do to a new folder. Paths are relative to it.
@@ -53,7 +53,7 @@ impl NewFolder {
         let failed = |error: io::Error| of_path(path, error);
         let exists = path.symlink_metadata().is_ok();
         let target = match exists {
-            true => path.canonicalize(),
+            true => canonical(path),
             false => absolute(path),
         };
         let target = target.map_err(failed)?;
@@ -168,7 +168,7 @@ impl Drop for NewFolder {
 
 /// Checks that a path without symbolic links is not in one of the directories that are read.
 pub(super) fn check_apart(target: &Path, readable: &[PathBuf]) -> io::Result<()> {
-    let mut sources = readable.iter().filter_map(|path| path.canonicalize().ok());
+    let mut sources = readable.iter().filter_map(|path| canonical(path).ok());
     match sources.any(|source| target.starts_with(source)) {
         true => Err(io::Error::other("is in a folder that is read")),
         false => Ok(()),
@@ -221,7 +221,7 @@ fn move_each(directory: &Path, to: &Path, moved: &mut Vec<OsString>) -> io::Resu
 fn absolute(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
     let around = path.parent().filter(|parent| *parent != Path::new(""));
-    Ok(around.unwrap_or(Path::new(".")).canonicalize()?.join(name))
+    Ok(canonical(around.unwrap_or(Path::new(".")))?.join(name))
 }
 
 /// Creates a file, and the directories around it.

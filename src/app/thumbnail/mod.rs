@@ -18,7 +18,7 @@ use std::time::Instant;
 use super::daemon::limits;
 use super::{Confinement, Failure};
 use crate::mount::{MAX_PREVIEW, OpenError, Options, PREVIEW, Prepared, Sources, Vfs};
-use crate::platform::attribute;
+use crate::platform::{attribute, canonical};
 use hpimount_assets::model::{MAX_PIXELS, Picture, png, reduced};
 
 /// Memory budget. The largest models that are shown need most of it.
@@ -73,7 +73,7 @@ pub fn draw(input: &Path, output: &Path, size: u32) -> Result<ExitCode, Failure>
 pub fn png_of(input: &Path, size: u32, deadline: Instant) -> Result<Vec<u8>, Error> {
     let os = |error| Error::Os(input.display().to_string(), error);
     // Resolved here, because a confined thread cannot follow links.
-    let input = fs::canonicalize(input).map_err(os)?;
+    let input = canonical(input).map_err(os)?;
     let preview = preview_of(&input);
     let folder = input.parent().map(Path::to_owned);
     let prepared = Confinement::to(folder.as_slice())

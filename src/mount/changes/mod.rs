@@ -29,7 +29,7 @@ use super::{Converter, OpenCause, OpenError, Vfs};
 use crate::content::{Reader, unwrap};
 use crate::memory::budget::Budget;
 use crate::namespace::tree::TreeBuilder;
-use crate::platform::FileStat;
+use crate::platform::{FileStat, canonical};
 use crate::source::{FilePool, read_changes};
 use hpimount_containers::apply::{Tools, apply};
 use hpimount_containers::changes::{
@@ -150,7 +150,7 @@ impl Changes {
         }
         let stat = FileStat::through_links(None, path)?;
         self.modified = self.modified.max(stat.modified);
-        self.paths.push(path.canonicalize()?);
+        self.paths.push(canonical(path)?);
         if !path.is_dir() {
             self.spool = self.spool.take().or_else(SpoolFile::create);
             let patch = PatchFile::open(path, pool, self.spool.clone())?;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::memory::budget::Budget;
 use crate::mount::{self, OpenCause};
-use crate::platform::{read_exact_at, write_all_at};
+use crate::platform::{canonical, read_exact_at, write_all_at};
 use crate::source::{FilePool, read_patch};
 use crate::sync::lock;
 use hpimount_containers::changes::{AppliedPatch, Notice};
@@ -50,7 +50,7 @@ impl PatchFile {
         spool: Option<Arc<SpoolFile>>,
     ) -> io::Result<Self> {
         Ok(Self {
-            path: path.canonicalize()?,
+            path: canonical(path)?,
             source: read_patch(path, pool)?,
             spool,
         })

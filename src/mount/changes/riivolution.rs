@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::content::{Reader, unwrap};
 use crate::mount::OpenCause;
+use crate::platform::canonical;
 use crate::source::{FilePool, read_changes};
 use hpimount_containers::changes::{
     AppliedPatch, Change, Folder, NewFile, Notice, Original, Report, Spliced, Weight,
@@ -50,7 +51,7 @@ pub(super) fn open(
     paths: &mut Vec<PathBuf>,
 ) -> io::Result<Option<Vec<ModFile>>> {
     let (path, selections) = with_selections(path)?;
-    let path = path.canonicalize()?;
+    let path = canonical(&path)?;
     if fs::metadata(&path)?.len() > MAX_LENGTH {
         return Ok(None);
     }
@@ -109,10 +110,10 @@ impl ModFile {
         patch: DescriptorPatch,
         pool: &Arc<FilePool>,
     ) -> io::Result<(PathBuf, Self)> {
-        let xml = around.join(&patch.xml).canonicalize()?;
+        let xml = canonical(&around.join(&patch.xml))?;
         let folder = xml.parent().unwrap_or(Path::new("/"));
         let root = match patch.root {
-            Some(root) => around.join(root).canonicalize()?,
+            Some(root) => canonical(&around.join(root))?,
             None => {
                 let of_card = FOLDERS.iter().find(|known| folder.ends_with(known));
                 let levels = of_card.map_or(0, |known| known.split('/').count());

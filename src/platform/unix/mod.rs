@@ -82,3 +82,11 @@ pub fn attribute(path: &Path, name: &str, value: &mut [u8]) -> Option<usize> {
 pub fn attribute(_path: &Path, _name: &str, _value: &mut [u8]) -> Option<usize> {
     None
 }
+
+/// Returns the full path of a file without symbolic links.
+///
+/// # Errors
+/// Returns the error of the operating system.
+pub fn canonical(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize()
+}

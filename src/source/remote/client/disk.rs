@@ -20,7 +20,8 @@ use tokio::task::spawn_blocking;
 use super::BLOCK;
 use super::block::{Block, BlockKey, Id};
 use crate::platform::{
-    create_private, is_private, make_private_directory, open_or_create_private, open_private,
+    canonical, create_private, is_private, make_private_directory, open_or_create_private,
+    open_private,
 };
 
 /// First bytes of a file: the kind and the version of the format.
@@ -68,7 +69,7 @@ impl DiskCache {
     /// Returns an error if it cannot be used, or others can write to it.
     pub(super) fn open(root: &Path, limit: u64) -> io::Result<Self> {
         make_private_directory(root)?;
-        let root = root.canonicalize()?;
+        let root = canonical(root)?;
         let found = fs::metadata(&root)?;
         if !is_private(&found) {
             return Err(io::Error::new(

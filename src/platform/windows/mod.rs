@@ -1,0 +1,17 @@
+//! Windows: files by handles and canonical paths.
+
+mod directory;
+mod files;
+mod process;
+mod stat;
+
+pub use self::directory::{Directory, open_at, overlay_attribute};
+pub use self::files::{
+    FileMode, Ownership, attribute, canonical, copy_range, create_private, is_private,
+    make_private_directory, name_file, open_or_create_private, open_private, path_of_uri,
+    read_exact_at, unnamed_file, write_all_at,
+};
+pub use self::process::{
+    ask_secretly, clean_up_on_signals, end_without_reader, is_root, keep_from_others,
+    raise_file_limit,
+};
