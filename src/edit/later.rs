@@ -353,7 +353,7 @@ pub(super) fn show_anew(inodes: &mut Inodes, changed: &[String]) {
 
 /// Returns the version of the file or the identity of the directory with a name.
 fn number_at(directory: BorrowedFd<'_>, name: &OsStr) -> Option<u64> {
-    let stat = FileStat::at(directory, Path::new(name)).ok()?;
+    let stat = FileStat::now_at(directory, Path::new(name)).ok()?;
     Some(match stat.kind {
         FileKind::Directory => stat.identity.number(),
         _ => stat.version(),

@@ -323,7 +323,7 @@ impl Scan {
                          with metacopy=off",
                     ));
                 }
-                let stat = FileStat::of(&handle)?;
+                let stat = FileStat::now_of(&handle)?;
                 if stat.size == 0 && overlay_attribute(&handle, "whiteout")?.is_some() {
                     return Ok(Entry::Other(Change::Deleted));
                 }

@@ -54,6 +54,24 @@ impl FileStat {
     pub fn of(file: impl AsFd) -> io::Result<Self> {
         system::of(file.as_fd())
     }
+
+    /// Like [`FileStat::at`], as the file system has it now: what the kernel remembers of a
+    /// network or FUSE file system is asked for again.
+    ///
+    /// # Errors
+    /// Returns the error of the operating system.
+    pub fn now_at(at: impl AsFd, path: &Path) -> io::Result<Self> {
+        let flags = AtFlags::SYMLINK_NOFOLLOW | system::NOW;
+        system::at(at.as_fd(), path, flags)
+    }
+
+    /// Like [`FileStat::of`], as the file system has it now.
+    ///
+    /// # Errors
+    /// Returns the error of the operating system.
+    pub fn now_of(file: impl AsFd) -> io::Result<Self> {
+        system::now_of(file.as_fd())
+    }
 }
 
 /// Returns the type of a file. `device` is the number of a device.
@@ -79,6 +97,8 @@ mod system {
     use super::*;
     use rustix::fs::{Statx, StatxFlags, makedev, statx};
 
+    pub(super) const NOW: AtFlags = AtFlags::STATX_FORCE_SYNC;
+
     pub(super) fn at(at: BorrowedFd<'_>, path: &Path, flags: AtFlags) -> io::Result<FileStat> {
         let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
         Ok(from(&statx(at, path, flags, wanted)?))
@@ -86,6 +106,10 @@ mod system {
 
     pub(super) fn of(file: BorrowedFd<'_>) -> io::Result<FileStat> {
         at(file, Path::new(""), AtFlags::EMPTY_PATH)
+    }
+
+    pub(super) fn now_of(file: BorrowedFd<'_>) -> io::Result<FileStat> {
+        at(file, Path::new(""), AtFlags::EMPTY_PATH | NOW)
     }
 
     pub(super) fn from(stat: &Statx) -> FileStat {
@@ -116,6 +140,8 @@ mod system {
     use super::*;
     use rustix::fs::{Stat, fstat, statat};
 
+    pub(super) const NOW: AtFlags = AtFlags::empty();
+
     pub(super) fn at(at: BorrowedFd<'_>, path: &Path, flags: AtFlags) -> io::Result<FileStat> {
         Ok(from(&statat(at, path, flags)?))
     }
@@ -123,6 +149,8 @@ mod system {
     pub(super) fn of(file: BorrowedFd<'_>) -> io::Result<FileStat> {
         Ok(from(&fstat(file)?))
     }
+
+    pub(super) use of as now_of;
 
     // Integer widths differ between systems.
     #[allow(clippy::unnecessary_cast)]

@@ -63,4 +63,12 @@ impl FileStat {
             times: (nanoseconds, modified, nanoseconds),
         })
     }
+
+    /// Like [`FileStat::of`]: an open handle has no older metadata.
+    ///
+    /// # Errors
+    /// Returns the error of the operating system.
+    pub fn now_of(file: &File) -> io::Result<Self> {
+        Self::of(file)
+    }
 }
