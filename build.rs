@@ -1,17 +1,110 @@
 //! Tells the code what this build can do, by the system and the features: `fuse` if it can
-//! mount, and `edit` if such mounts can be edited.
+//! mount, `edit` if such mounts can be edited, and `serve` if it has a server.
+//!
+//! Embeds the explorer of `hpi serve` where `scripts/web` has made it. It runs nothing, and
+//! without `web/dist` the program has its page without JavaScript.
 
-use std::env;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// Where `scripts/web` leaves the explorer.
+const DIST: &str = "web/dist";
+
+/// Compressed forms of a file, which are beside it: their suffixes and encodings, the best
+/// first.
+const ENCODINGS: [(&str, &str); 3] = [(".br", "br"), (".gz", "gzip"), ("", "")];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    set_abilities();
+    embed_explorer();
+}
+
+/// Sets what code can ask for with `cfg`.
+fn set_abilities() {
     let system = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
-    let has_fuse = !["macos", "windows"].contains(&&*system);
-    let fuse = has_fuse && env::var_os("CARGO_FEATURE_FUSE").is_some();
-    for (name, is_set) in [("fuse", fuse), ("edit", fuse && system == "linux")] {
+    let has_feature = |name: &str| env::var_os(format!("CARGO_FEATURE_{name}")).is_some();
+    let fuse = has_feature("FUSE") && !["macos", "windows"].contains(&&*system);
+    let abilities = [
+        ("fuse", fuse),
+        ("edit", fuse && system == "linux"),
+        ("serve", has_feature("SERVE") && system != "windows"),
+    ];
+    for (name, is_set) in abilities {
         println!("cargo::rustc-check-cfg=cfg({name})");
         if is_set {
             println!("cargo::rustc-cfg={name}");
         }
     }
+}
+
+fn embed_explorer() {
+    println!("cargo::rerun-if-changed={DIST}");
+    println!("cargo::rerun-if-env-changed=HPIMOUNT_WEB");
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let dist = root.join(DIST);
+    let mut names = Vec::new();
+    list(&dist, "", &mut names);
+    names.sort();
+    let is_required = env::var_os("HPIMOUNT_WEB").is_some_and(|value| value == "require");
+    assert!(
+        !is_required || names.iter().any(|name| name == "index.html"),
+        "{DIST} is missing; scripts/web makes it"
+    );
+    let mut code = String::from("static FILES: &[Embedded] = &[\n");
+    for name in &names {
+        let Some(kind) = media_type(name) else {
+            continue;
+        };
+        for (suffix, encoding) in ENCODINGS {
+            let path = dist.join(format!("{name}{suffix}"));
+            let Ok(bytes) = fs::read(&path) else {
+                continue;
+            };
+            let tag = format!("{:016x}{encoding}", fnv(&bytes));
+            let _ = writeln!(
+                code,
+                "    Embedded {{ name: {name:?}, media_type: {kind:?}, tag: {tag:?}, \
+                 encoding: {encoding:?}, bytes: include_bytes!({path:?}) }},"
+            );
+        }
+    }
+    code.push_str("];\n");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    fs::write(out.join("web.rs"), code).expect("the output folder can be written");
+}
+
+/// Adds the paths of all files in a folder.
+fn list(folder: &Path, path: &str, names: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Ok(name) = entry.file_name().into_string() else {
+            continue;
+        };
+        match entry.path().is_dir() {
+            true => list(&entry.path(), &format!("{path}{name}/"), names),
+            false => names.push(format!("{path}{name}")),
+        }
+    }
+}
+
+/// Returns the type of a file of the explorer; `None` for a compressed form of one.
+fn media_type(name: &str) -> Option<&'static str> {
+    Some(match name.rsplit('.').next()? {
+        "html" => "text/html; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "json" => "application/json",
+        "txt" => "text/plain; charset=utf-8",
+        _ => return None,
+    })
+}
+
+/// Returns a hash that is the same with every compiler (FNV-1a).
+fn fnv(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
 }

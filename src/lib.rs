@@ -10,6 +10,7 @@
 //!  bin/                 programs, which only connect the others
 //!  cli                  the options of the programs
 //!  app                  the process: background, signals, sandbox, desktop, thumbnails
+//!  serve                the tree over the network
 //!  fuse      inspect    the FUSE protocol          sources without a mount
 //!  pack                 packing and changing archives
 //!  mount                assembling a mount
@@ -50,5 +51,7 @@ pub mod platform;
 pub mod prefetch;
 pub mod printable;
 pub mod requester;
+#[cfg(serve)]
+pub mod serve;
 pub mod source;
 pub mod sync;

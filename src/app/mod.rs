@@ -30,6 +30,8 @@ pub use self::daemon::{
     Background, Confinement, Forked, close_inherited, desktop, go_into_background, run,
     settle_allocator, unmount,
 };
+#[cfg(serve)]
+pub use self::daemon::{Serve, TokenSource, serve};
 pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
 #[cfg(feature = "index")]
 pub use self::index::{Index, index};

@@ -46,6 +46,15 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             let options = begin(&args.contents)?;
             app::extract(&sources, &extract, &options)
         }
+        #[cfg(serve)]
+        Command::Serve(args) => {
+            let (sources, serve) = args.plan().map_err(Failure::Usage)?;
+            let options = args.contents.options().map_err(Failure::Usage)?;
+            raise_file_limit();
+            app::settle_allocator();
+            app::start_log(args.log_level());
+            app::serve(&sources, &serve, &options)
+        }
         Command::Check(args) => {
             let check = args.plan().map_err(Failure::Usage)?;
             let options = begin(&args.contents)?;

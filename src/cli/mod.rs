@@ -14,6 +14,8 @@ mod old;
 mod pack;
 mod pages;
 mod rejected;
+#[cfg(serve)]
+mod serve;
 mod values;
 mod without_mount;
 
@@ -33,6 +35,8 @@ pub use self::mount::Mount;
 pub use self::mount::Revert;
 pub use self::pack::{Apply, Pack};
 pub use self::rejected::Rejected;
+#[cfg(serve)]
+pub use self::serve::Serve;
 #[cfg(feature = "index")]
 pub use self::without_mount::Index;
 pub use self::without_mount::{Cat, Check, Extract, List, Unmount};
@@ -41,14 +45,14 @@ use crate::app::EXIT_REASONS;
 /// The name of the program.
 const HPI: &str = "hpi";
 
-/// Mount, list, extract, check, compare, pack and change old game archives
+/// Mount, list, extract, serve, check, compare, pack and change old game archives
 #[derive(Debug, Parser)]
 #[command(
     name = HPI,
     version,
     disable_help_subcommand = true,
-    // One line less than usual, so that it fits on a screen.
-    help_template = "{about-with-newline}{usage-heading} {usage}\n\n{all-args}",
+    // Two lines less than usual, so that it fits on a screen.
+    help_template = "{about-with-newline}{usage-heading} {usage}\n{all-args}",
     max_term_width = 100
 )]
 pub struct Hpi {
@@ -65,6 +69,8 @@ pub enum Command {
     List(List),
     Cat(Cat),
     Extract(Extract),
+    #[cfg(serve)]
+    Serve(Serve),
     Check(Check),
     Diff(Diff),
     #[cfg(feature = "index")]

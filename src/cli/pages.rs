@@ -34,6 +34,7 @@ pub(super) fn sections(command: &str) -> (&'static [Section], &'static [Section]
         "mount" => (MOUNT_BEFORE, MOUNT),
         "list" | "cat" => (&[], LIST),
         "extract" => (&[], EXTRACT),
+        "serve" => (&[], SERVE),
         "check" => (&[], CHECK),
         "diff" => (&[], DIFF),
         "index" => (&[], INDEX),
@@ -244,6 +245,44 @@ const EXTRACT: &[Section] = &[
             Block::Code("hpi extract --converted --game ~/TotalAnnihilation -C look"),
             Block::Text("Extract everything that can be read from a damaged archive:"),
             Block::Code("hpi extract -o force broken.hpi -C rescued"),
+        ],
+    },
+    SEE_ALSO,
+];
+
+const SERVE: &[Section] = &[
+    Section {
+        heading: "OUTPUT",
+        blocks: &[
+            Block::Text(
+                "The first line of standard output is the URL for the browser. Messages go to \
+                 standard error.",
+            ),
+            Block::Text(
+                "`http://127.0.0.1:8417/files/PATH` is a file, and \
+                 `http://127.0.0.1:8417/converted/PATH` one of the converted tree; \
+                 `docs/SERVING.md` describes all URLs. Programs send the token as the header \
+                 `Authorization: Bearer TOKEN`, as the password of any user, at the end of a URL \
+                 as `?token=TOKEN`, or in front of its path as `/t/TOKEN/files/PATH`.",
+            ),
+        ],
+    },
+    Section {
+        heading: "SIGNALS",
+        blocks: &[Block::Text(
+            "SIGINT and SIGTERM end the server: no more clients are accepted, and answers that \
+             were begun have two seconds to end.",
+        )],
+    },
+    Section {
+        heading: "EXAMPLES",
+        blocks: &[
+            Block::Text("Look at a game in the browser:"),
+            Block::Code("hpi serve --open --game ~/TotalAnnihilation"),
+            Block::Text("Serve a disc to a home network:"),
+            Block::Code(
+                "hpi serve --allow 192.168.1.0/24 --host 192.168.1.5 192.168.1.5:8417 disc.rvz",
+            ),
         ],
     },
     SEE_ALSO,

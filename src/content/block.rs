@@ -105,6 +105,12 @@ impl Deref for Bytes {
     }
 }
 
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
 /// How a reader reads a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Access {

@@ -14,7 +14,7 @@ mod hash;
 pub mod index;
 mod list;
 mod ordered;
-mod path;
+pub(crate) mod path;
 mod room;
 mod shown;
 mod text;

@@ -8,16 +8,34 @@ use crate::mount::{Attr, FileKind, Ino, Vfs};
 const MAX_LINKS: usize = 40;
 
 /// An entry that was found.
-pub(super) struct Found {
+pub(crate) struct Found {
     /// Its path from the root, without links and dots.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// Its attributes.
-    pub(super) attr: Attr,
+    pub(crate) attr: Attr,
+    /// The lookups that led to it, which keep its number until they are forgotten.
+    pub(crate) lookups: Vec<Ino>,
 }
 
 /// Finds the entry at a path; symbolic links are followed within the source.
 /// Paths are relative to the root, with or without a leading slash.
-pub(super) fn find(vfs: &Vfs, path: &str) -> Result<Found, Error> {
+pub(crate) fn find(vfs: &Vfs, path: &str) -> Result<Found, Error> {
+    let mut lookups = Vec::new();
+    let found = follow(vfs, path, &mut lookups);
+    let (path, attr) = found.inspect_err(|_| {
+        for ino in &lookups {
+            vfs.forget(*ino, 1);
+        }
+    })?;
+    Ok(Found {
+        path,
+        attr,
+        lookups,
+    })
+}
+
+/// Returns the path and the attributes of an entry, and notes all lookups.
+fn follow(vfs: &Vfs, path: &str, lookups: &mut Vec<Ino>) -> Result<(String, Attr), Error> {
     let failed = |error: mount::Error| Error::path(path, error);
     let mut names: Vec<String> = components(path);
     // The path so far.
@@ -29,9 +47,11 @@ pub(super) fn find(vfs: &Vfs, path: &str) -> Result<Found, Error> {
             continue;
         }
         let parent = reached.last().map_or(Ino::ROOT, |(_, ino)| *ino);
+        // In another spelling, it would be an alias.
+        let name = vfs.spelling(parent, &name).map_err(failed)?;
         let attr = vfs.lookup(parent, &name).map_err(failed)?;
+        lookups.push(attr.ino);
         if attr.kind != FileKind::Symlink {
-            let name = vfs.spelling(parent, &name).map_err(failed)?;
             reached.push((name, attr.ino));
             continue;
         }
@@ -48,10 +68,7 @@ pub(super) fn find(vfs: &Vfs, path: &str) -> Result<Found, Error> {
         return Err(failed(mount::Error::NotADirectory));
     }
     let names: Vec<String> = reached.into_iter().map(|(name, _)| name).collect();
-    Ok(Found {
-        path: names.join("/"),
-        attr,
-    })
+    Ok((names.join("/"), attr))
 }
 
 /// Returns the names of a path, the last one first.

@@ -31,8 +31,8 @@
 //! * Assets: `picture` finds the picture that represents one, and `render` makes the
 //!   files that are generated. `context` gives views access to other files, which
 //!   `folder_ids`, `beside`, `find` and `game` find.
-//! * Inodes: their `attributes`, and the bytes of files (`read`). `place` knows paths and
-//!   parents, and `stats` has the counters of the mount.
+//! * Inodes: their `attributes`, the bytes of files (`read`), and their `identity`. `place`
+//!   knows paths and parents, and `stats` has the counters of the mount.
 //! * State: `vfs`. `control` is the directory `.hpimount`. `grafts` keeps the subtrees
 //!   and finds them by inode numbers; `volume` opens a file as a volume, both for a
 //!   source and for an archive inside another one; `subtree` is a tree with its volumes,
@@ -81,6 +81,7 @@ mod folder_ids;
 mod game;
 mod grafts;
 mod hidden;
+mod identity;
 mod invalidate;
 mod listing;
 mod local_time;

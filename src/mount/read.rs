@@ -37,11 +37,27 @@ impl Vfs {
         size: u32,
         access: Access,
     ) -> Result<Bytes> {
+        let read = self.read_explained(node, offset, size, access);
+        read.map_err(|(error, _)| error)
+    }
+
+    /// Like [`Vfs::read_node`], with the message that is logged, or the text of the error.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Vfs::read_node`].
+    pub(crate) fn read_explained(
+        &self,
+        node: &Node<'_>,
+        offset: u64,
+        size: u32,
+        access: Access,
+    ) -> std::result::Result<Bytes, (Error, String)> {
         self.reader.stats.count(|stats| &stats.reads);
         let range = offset..offset.saturating_add(size.into());
         let bytes = self
-            .node_bytes(node, range, access)?
-            .map_err(|error| self.failed(node, &error))?;
+            .node_bytes(node, range, access)
+            .map_err(|error| (error, error.to_string()))?
+            .map_err(|error| self.explained(node, &error))?;
         self.reader.stats.bytes_read.add(bytes.len() as u64);
         Ok(bytes)
     }
@@ -86,14 +102,18 @@ impl Vfs {
 
     /// Logs why a file cannot be read.
     pub(super) fn failed(&self, node: &Node<'_>, error: &io::Error) -> Error {
+        self.explained(node, error).0
+    }
+
+    /// Like [`Vfs::failed`], with the message.
+    fn explained(&self, node: &Node<'_>, error: &io::Error) -> (Error, String) {
         if error.is_killed() {
-            return Error::Interrupted;
+            return (Error::Interrupted, error.to_string());
         }
         let path = place::path(self, node).unwrap_or_default();
         let volume = node.volume().map_or("", |volume| &volume.name);
-        self.reader
-            .stats
-            .failed(format!("{volume}: {path}: {error}"));
-        Error::from(error)
+        let message = format!("{volume}: {path}: {error}");
+        self.reader.stats.failed(message.clone());
+        (Error::from(error), message)
     }
 }

@@ -59,6 +59,11 @@ impl Confinement {
         Self::new(edit_rules(path), Work::Edit)
     }
 
+    /// Permits to communicate with clients that connect, by sockets that are open.
+    pub fn to_clients() -> Self {
+        Self::new(nothing(), Work::Serve)
+    }
+
     /// Permits everything.
     pub(in crate::app) fn none() -> Self {
         Self(None)
@@ -124,7 +129,7 @@ impl Confinement {
 fn restrict_to(work: Work) -> io::Result<()> {
     let kept = match work {
         // They need no files that others may not read.
-        Work::Network | Work::Edit => CapabilitySet::empty(),
+        Work::Network | Work::Edit | Work::Serve => CapabilitySet::empty(),
         _ => privileges::TO_READ,
     };
     privileges::keep(kept).map_err(unconfined)?;

@@ -21,6 +21,11 @@ impl Confinement {
     }
 
     /// Has no effect.
+    pub fn to_clients() -> Self {
+        Self
+    }
+
+    /// Has no effect.
     pub(in crate::app) fn none() -> Self {
         Self
     }

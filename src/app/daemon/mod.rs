@@ -37,7 +37,9 @@ mod privileges;
 mod revert;
 #[cfg(fuse)]
 mod run;
-#[cfg(fuse)]
+#[cfg(serve)]
+mod serve;
+#[cfg(any(fuse, serve))]
 mod signals;
 #[cfg(fuse)]
 mod supervisor;
@@ -56,6 +58,11 @@ mod system_log;
 #[cfg(all(fuse, target_os = "linux"))]
 mod watchers;
 
+#[cfg(any(fuse, serve))]
+use super::{MountOptions, cores};
+#[cfg(any(fuse, serve))]
+use crate::mount::Sources;
+
 pub use self::allocator::settle_allocator;
 #[cfg(fuse)]
 pub use self::background::{Background, Forked, go_into_background};
@@ -70,6 +77,23 @@ pub use self::mount::unmount;
 pub use self::revert::revert;
 #[cfg(fuse)]
 pub use self::run::run;
+#[cfg(serve)]
+pub use self::serve::{Serve, TokenSource, serve};
+
+/// Number of threads that answer requests if a source is on a server: most of
+/// them wait for it, and listing a directory should not.
+#[cfg(any(fuse, serve))]
+const REMOTE_THREADS: usize = 16;
+
+/// Returns the number of threads that answer requests.
+#[cfg(any(fuse, serve))]
+fn reading_threads(sources: &Sources, options: &MountOptions) -> usize {
+    let usual = || match sources.urls().next() {
+        Some(_) => REMOTE_THREADS,
+        None => cores(),
+    };
+    options.threads.unwrap_or_else(usual)
+}
 
 /// The occupant of a directory for mounts.
 #[cfg(fuse)]

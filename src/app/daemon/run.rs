@@ -15,13 +15,14 @@ use super::edit;
 use super::guard::Guard;
 use super::mount::{self, Mount};
 use super::notifier::Notifier;
+use super::reading_threads;
 use super::supervisor::Supervisor;
 use super::{descriptors, idle, signals};
 #[cfg(target_os = "linux")]
 use crate::app::MountOptions;
 use crate::app::progress::Progress;
 use crate::app::without_mount::vfs_options;
-use crate::app::{Failure, MountPlan, cores};
+use crate::app::{Failure, MountPlan};
 #[cfg(target_os = "linux")]
 use crate::edit::EditedMount;
 use crate::fuse::{Ownership, Running, SessionOptions};
@@ -32,10 +33,6 @@ use crate::requester;
 /// How long requests may continue after the kernel has ended the mount, and how
 /// often that is checked.
 const GRACE: Duration = Duration::from_secs(2);
-
-/// Number of threads that answer requests if a source is on a server: most of
-/// them wait for it, and listing a directory should not.
-const REMOTE_THREADS: usize = 16;
 
 /// Mounts, and serves until unmounted, in the foreground or in a process that
 /// was forked for that.
@@ -322,12 +319,8 @@ fn ownership(plan: &MountPlan) -> Ownership {
 }
 
 fn session_options(plan: &MountPlan) -> SessionOptions {
-    let usual = || match plan.sources.urls().next() {
-        Some(_) => REMOTE_THREADS,
-        None => cores(),
-    };
     SessionOptions {
-        threads: plan.options.threads.unwrap_or_else(usual),
+        threads: reading_threads(&plan.sources, &plan.options),
         allow_other: plan.options.allow_other,
         prefetch: !plan.options.no_prefetch,
         lifetime: plan.options.idle.map(idle::lifetime),

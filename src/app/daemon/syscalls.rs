@@ -24,6 +24,8 @@ pub(super) enum Work {
     Network,
     /// It changes or watches a folder of edits.
     Edit,
+    /// It communicates with clients over sockets that are open, or waits for signals.
+    Serve,
     /// It waits for signals or for the end of the mount, and unmounts.
     Unmount,
 }
@@ -180,6 +182,27 @@ const EDIT: &[c_long] = &[
     libc::SYS_utimensat,
 ];
 
+/// Calls of threads that communicate with clients: those of open sockets, and waiting for
+/// them.
+const SERVE: &[c_long] = &[
+    libc::SYS_accept4,
+    libc::SYS_epoll_ctl,
+    libc::SYS_epoll_pwait,
+    libc::SYS_epoll_pwait2,
+    libc::SYS_getpeername,
+    libc::SYS_getsockname,
+    libc::SYS_getsockopt,
+    libc::SYS_recvfrom,
+    libc::SYS_setsockopt,
+    libc::SYS_shutdown,
+];
+
+/// An older form of the calls above, which not every architecture has.
+#[cfg(target_arch = "x86_64")]
+const SERVE_OLDER: &[c_long] = &[libc::SYS_epoll_wait];
+#[cfg(not(target_arch = "x86_64"))]
+const SERVE_OLDER: &[c_long] = &[];
+
 /// Flags of open(2) that permit to change a file.
 const CHANGING: u64 = (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) as u64;
 
@@ -246,6 +269,7 @@ fn allowed(work: Work) -> Result<BpfProgram, BackendError> {
         Work::Parse => (&[][..], &[][..]),
         Work::Network => (NETWORK, NETWORK_OLDER),
         Work::Edit => (EDIT, &[][..]),
+        Work::Serve => (SERVE, SERVE_OLDER),
         Work::Unmount => (UNMOUNT, &[][..]),
     };
     let calls = [COMMON, COMMON_OLDER, &[libc::SYS_clone3], more, older].concat();
@@ -300,7 +324,7 @@ fn restricted() -> Result<Rules, BackendError> {
 fn opening(work: Work) -> Result<Rules, BackendError> {
     let with_flags_at = |argument| match work {
         Work::Unmount => without(argument, CHANGING),
-        Work::Parse | Work::Network | Work::Edit => Ok(Vec::new()),
+        Work::Parse | Work::Network | Work::Edit | Work::Serve => Ok(Vec::new()),
     };
     let mut rules = BTreeMap::from([(libc::SYS_openat, with_flags_at(2)?)]);
     #[cfg(target_arch = "x86_64")]
@@ -342,7 +366,14 @@ mod tests {
     #[test]
     fn there_is_a_filter_for_every_kind_of_work() {
         without_clone3().unwrap();
-        for work in [Work::Parse, Work::Network, Work::Edit, Work::Unmount] {
+        let all = [
+            Work::Parse,
+            Work::Network,
+            Work::Edit,
+            Work::Serve,
+            Work::Unmount,
+        ];
+        for work in all {
             allowed(work).unwrap();
         }
     }

@@ -1,6 +1,7 @@
 //! Converted trees: they mirror the directories of the files, and contain the
 //! assets in converted form (SEMANTICS, Converted trees).
 
+mod made_of;
 mod names;
 
 use std::borrow::Cow;

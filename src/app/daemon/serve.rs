@@ -1,0 +1,277 @@
+//! `hpi serve`: the threads of the server, their confinement, and its end.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::confine::{Confined, Confinement};
+use super::{reading_threads, signals};
+use crate::app::without_mount::vfs_options;
+use crate::app::{Failure, MountOptions, shortened, tell};
+use crate::mount::{Sources, Vfs};
+use crate::serve::{
+    self, Guard, HostName, Network, Patience, Serving, Site, SourceIdentity, Token,
+};
+
+/// The usual port, and how many are tried if it is in use.
+const PORT: u16 = 8417;
+const PORTS: u16 = 10;
+
+/// Number of reading threads at least: a file that hangs must not stop everything.
+const MIN_THREADS: usize = 4;
+
+/// The addresses of this machine for itself.
+const LOOPBACK: [IpAddr; 2] = [
+    IpAddr::V4(Ipv4Addr::LOCALHOST),
+    IpAddr::V6(Ipv6Addr::LOCALHOST),
+];
+
+/// Where to serve, and for whom.
+#[derive(Debug, Clone, Default)]
+pub struct Serve {
+    /// The address; without it that of this machine for itself.
+    pub host: Option<IpAddr>,
+    /// The port; without it the first one that is free, from the usual one on.
+    pub port: Option<u16>,
+    /// What clients must know.
+    pub token: TokenSource,
+    /// The clients that are answered; all if it is empty.
+    pub networks: Vec<Network>,
+    /// Other names of this server.
+    pub hosts: Vec<HostName>,
+    /// Whether to open the browser.
+    pub opens_browser: bool,
+}
+
+/// Where the token comes from.
+#[derive(Debug, Clone, Default)]
+pub enum TokenSource {
+    /// It is made at the start.
+    #[default]
+    Random,
+    /// It is this word.
+    Word(String),
+    /// It is the first line of this file; without the file it is made at the start.
+    File(PathBuf),
+    /// Clients need none.
+    None,
+}
+
+/// Serves sources until a signal ends that.
+///
+/// # Errors
+/// Returns an error if they cannot be opened, or the address cannot be used.
+pub fn serve(
+    sources: &Sources,
+    serve: &Serve,
+    options: &MountOptions,
+) -> Result<ExitCode, Failure> {
+    signals::reset_sigchld().map_err(Failure::no_signals)?;
+    let token = token(&serve.token)?;
+    let listeners = listeners(serve)?;
+    let address = address_of(&listeners)?;
+    let prepared = sources.prepare()?;
+    let prepared = prepared.with_changes(&options.apply, options.apply_strict)?;
+    let identity = SourceIdentity::of(&prepared);
+    let salt = random().map_err(|error| Failure::Other("cannot make random numbers", error))?;
+    let vfs_options = vfs_options(sources, options)?;
+    serve::read_page_in_development();
+    let confined = Confined::start(!options.no_sandbox).map_err(Failure::no_thread)?;
+    let confinement = options.confinement(&prepared.paths());
+    let site = confined.run(move || {
+        confinement.restrict_files()?;
+        Ok(Vfs::open_prepared(prepared, vfs_options)
+            .map(|vfs| Arc::new(Site::new(vfs, &identity, salt))))
+    });
+    let site: io::Result<_> = site.flatten();
+    let site = site.map_err(Failure::no_thread)??;
+    // Until here a signal ends the process at once, even while it waits for a slow source.
+    let signals = signals::catch().map_err(Failure::no_signals)?;
+    let urls = Urls::new(address, token.as_ref());
+    let guard = guard(serve, token, address);
+    let without_sandbox = options.no_sandbox;
+    let enter = move || match without_sandbox {
+        true => Ok(()),
+        false => Confinement::to_clients().enter(),
+    };
+    let serving = Serving::start(listeners, guard, patience(), enter);
+    let serving = serving.map_err(Failure::no_thread)?;
+    let threads = threads(sources, options);
+    let (serving, started) = {
+        let started = confined.run(move || {
+            let started = serving.read(&site, threads);
+            (serving, started)
+        });
+        started.map_err(Failure::no_thread)?
+    };
+    started.map_err(Failure::no_thread)?;
+    if !serve::has_explorer() {
+        tell("the explorer is not built in; scripts/web builds it (needs npm)");
+    }
+    urls.print().map_err(Failure::no_output)?;
+    if serve.opens_browser {
+        open_browser(&urls.browser);
+    }
+    let restricted = match without_sandbox {
+        true => Ok(()),
+        false => Confinement::to_clients().enter(),
+    };
+    restricted.map_err(Failure::no_thread)?;
+    wait_for_end(signals);
+    let ended = serving.end();
+    ::log::logger().flush();
+    ended.map_err(|error| Failure::Other("the server ended unexpectedly", error))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns how long clients may take.
+fn patience() -> Patience {
+    let at_most = |usual| shortened("HPIMOUNT_TEST_PATIENCE", Duration::from_secs(usual));
+    Patience {
+        to_ask: at_most(10),
+        idle: at_most(60),
+        to_take: at_most(30),
+    }
+}
+
+/// Waits for a signal. The next one ends the process at once.
+fn wait_for_end(mut signals: signal_hook::iterator::Signals) {
+    if let Some(signal) = signals.forever().next() {
+        ::log::info!("signal {signal}");
+    }
+}
+
+/// Returns the number of reading threads.
+fn threads(sources: &Sources, options: &MountOptions) -> usize {
+    reading_threads(sources, options).max(MIN_THREADS)
+}
+
+/// Returns random bits.
+fn random() -> io::Result<u128> {
+    let mut bits = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bits)?;
+    Ok(u128::from_le_bytes(bits))
+}
+
+fn token(source: &TokenSource) -> Result<Option<Token>, Failure> {
+    let word =
+        |word: &str| Token::new(word).map_err(|why| Failure::Usage(format!("--token: {why}")));
+    let made = || {
+        let bits = random();
+        bits.map_err(|error| Failure::Other("cannot make a token", error))
+    };
+    Ok(match source {
+        TokenSource::None => None,
+        TokenSource::Word(text) => Some(word(text)?),
+        TokenSource::Random => Some(Token::random(made()?)),
+        TokenSource::File(path) => match std::fs::read_to_string(path) {
+            Ok(text) => Some(word(text.lines().next().unwrap_or_default().trim())?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Token::random(made()?)),
+            Err(error) => {
+                let why = format!("--token @{}: {error}", path.display());
+                return Err(Failure::Usage(why));
+            }
+        },
+    })
+}
+
+/// Returns who is answered.
+fn guard(serve: &Serve, token: Option<Token>, address: SocketAddr) -> Guard {
+    let own = HostName::parse(&host_text(address.ip()));
+    let hosts = serve.hosts.iter().cloned().chain(own);
+    Guard::new(
+        token,
+        hosts.collect(),
+        serve.networks.clone(),
+        address.port(),
+    )
+}
+
+/// Listens where the options say. Loopback has two addresses, with the same port.
+fn listeners(serve: &Serve) -> Result<Vec<TcpListener>, Failure> {
+    let host = serve.host.unwrap_or(LOOPBACK[0]);
+    let ports = match serve.port {
+        Some(port) => port..=port,
+        None => PORT..=PORT + PORTS - 1,
+    };
+    let mut refused = None;
+    for port in ports {
+        match serve::listen(SocketAddr::new(host, port)) {
+            Ok(listener) => {
+                let mut listeners = vec![listener];
+                if serve.host.is_none() {
+                    let port = address_of(&listeners)?.port();
+                    // There may be no IP of version 6, or another server.
+                    listeners.extend(serve::listen(SocketAddr::new(LOOPBACK[1], port)));
+                }
+                return Ok(listeners);
+            }
+            Err(error) => refused = Some((port, error)),
+        }
+    }
+    let (port, error) = refused.expect("there is a port");
+    let message = format!("{}: {error}", SocketAddr::new(host, port));
+    Err(Failure::NotWritten(io::Error::new(error.kind(), message)))
+}
+
+/// Returns the address of the first listener.
+fn address_of(listeners: &[TcpListener]) -> Result<SocketAddr, Failure> {
+    let address = listeners[0].local_addr();
+    address.map_err(|error| Failure::Other("cannot listen", error))
+}
+
+/// Returns an address as in a URL.
+fn host_text(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
+    }
+}
+
+/// The URLs that are printed.
+struct Urls {
+    browser: String,
+}
+
+impl Urls {
+    fn new(address: SocketAddr, token: Option<&Token>) -> Self {
+        // What listens everywhere is reached here by the address of this machine.
+        let host = match address.ip() {
+            ip if ip.is_unspecified() => LOOPBACK[usize::from(ip.is_ipv6())],
+            ip => ip,
+        };
+        let server = format!("http://{}:{}", host_text(host), address.port());
+        let query = token.map(|token| format!("?token={}", token.text()));
+        Self {
+            browser: format!("{server}/{}", query.unwrap_or_default()),
+        }
+    }
+
+    /// Prints them, with what they are for if a person reads it.
+    fn print(&self) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        match out.is_terminal() {
+            true => writeln!(out, "{}    browser", self.browser)?,
+            false => writeln!(out, "{}", self.browser)?,
+        }
+        out.flush()
+    }
+}
+
+/// Opens the browser.
+fn open_browser(url: &str) {
+    let opener = match cfg!(target_vendor = "apple") {
+        true => "open",
+        false => "xdg-open",
+    };
+    let mut command = Command::new(opener);
+    command.arg(url).stdin(Stdio::null());
+    let started = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    if let Err(error) = started {
+        tell(format!("{opener}, which opens the browser: {error}"));
+    }
+}

@@ -1,0 +1,33 @@
+//! What the reading threads do: they answer requests from the tree.
+
+use std::sync::Arc;
+
+use super::answer::Answer;
+use super::head::Head;
+use super::route::Call;
+use super::site::Site;
+use super::{file, list, page};
+
+/// Returns the answer to a request.
+pub(super) fn answer(site: &Arc<Site>, head: &Head, call: &Call) -> Answer {
+    let answer = match call {
+        Call::Page => Ok(page::page(site, head)),
+        Call::Plain { path, after } => page::plain(site, path, *after),
+        Call::Asset(name) => page::asset(head, name),
+        Call::File {
+            tree,
+            path,
+            is_download,
+        } => file::answer(site, head, &tree.in_mount(path), *is_download),
+        Call::List {
+            path,
+            after,
+            limit,
+            all,
+        } => list::answer(site, path, *after, *limit, *all),
+        Call::State => Ok(site.state()),
+    };
+    // Looking up entries gives numbers to directories.
+    site.vfs().trim_numbers();
+    answer.unwrap_or_else(|refusal| refusal.answer(head))
+}

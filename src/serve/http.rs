@@ -1,0 +1,527 @@
+//! HTTP: the only file that names hyper. It passes requests to the reading threads, and
+//! sends what they answer. Its thread opens no file and parses nothing of a source.
+
+use std::cell::{Cell, RefCell};
+use std::convert::Infallible;
+use std::future::{Future, poll_fn};
+use std::io::{self, IoSlice};
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures_util::future::{Either, select};
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use tokio::net::TcpListener;
+use tokio::sync::{oneshot, watch};
+use tokio::task::{LocalSet, spawn_local};
+use tokio::time::{sleep, timeout};
+
+use super::answer::{Answer, Broken, Content, Pieces, Refusal};
+use super::connection::{Connection, Patience, Phase, accepted};
+use super::guard::{Brake, Guard};
+use super::head::{HEADERS, Head, escaped};
+use super::pieces::{Permit, Permits, Queue, Urgency};
+use super::route::Call;
+use super::site::PIECE;
+use crate::printable::printable;
+
+/// Connections in all, and of a client that is not on this machine.
+const MAX_CONNECTIONS: usize = 1024;
+const MAX_OF_CLIENT: usize = 64;
+
+/// Longest head of a request, and bytes that the library buffers of an answer.
+const MAX_HEAD: usize = 16 << 10;
+const MAX_BUFFER: usize = 64 << 10;
+
+/// Number of bytes of a piece for a client that takes them quickly, and of such clients.
+const LARGE_PIECE: usize = 256 << 10;
+const LARGE_PIECES: usize = 64;
+
+/// How long answers may continue after the end of the server was asked for.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Refused clients that are logged in a second.
+const LOGGED_PER_SECOND: u32 = 10;
+
+/// Headers of all answers.
+const OF_ALL: [(&str, &str); 3] = [
+    ("x-content-type-options", "nosniff"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("referrer-policy", "no-referrer"),
+];
+
+/// Work for a reading thread, with where its result goes.
+pub(super) enum Job {
+    /// To answer a request.
+    Answer(Box<(Head, Call)>, oneshot::Sender<Answer>),
+    /// To read the next piece of a body.
+    Piece(Box<dyn Pieces>, usize, oneshot::Sender<Piece>),
+}
+
+/// A piece of a body, and where the next ones come from.
+type Piece = (Box<dyn Pieces>, Result<Bytes, Broken>);
+
+impl Job {
+    /// Does the work, unless the client has gone.
+    pub(super) fn perform(self, answer: impl FnOnce(&Head, &Call) -> Answer) {
+        match self {
+            Self::Answer(request, reply) if !reply.is_closed() => {
+                let (head, call) = *request;
+                // The client may have gone meanwhile.
+                let _ = reply.send(answer(&head, &call));
+            }
+            Self::Piece(mut pieces, wanted, reply) if !reply.is_closed() => {
+                let piece = pieces.read(wanted);
+                let _ = reply.send((pieces, piece));
+            }
+            Self::Answer(..) | Self::Piece(..) => {}
+        }
+    }
+}
+
+/// Serves clients until the end is asked for. Everything here runs on one thread.
+pub(super) fn run(
+    runtime: &tokio::runtime::Runtime,
+    listeners: Vec<std::net::TcpListener>,
+    guard: Guard,
+    patience: Patience,
+    queue: Arc<Queue<Job>>,
+    stop: watch::Receiver<bool>,
+) -> io::Result<()> {
+    let server = Rc::new(Server {
+        guard,
+        patience,
+        queue,
+        permits: Rc::new(Permits::new(LARGE_PIECES)),
+        clients: RefCell::default(),
+        brake: RefCell::new(Brake::new(Instant::now())),
+        logged: Cell::new((Instant::now(), 0)),
+        stop,
+    });
+    let local = LocalSet::new();
+    local.block_on(runtime, async move {
+        let mut stop = server.stop.clone();
+        for listener in listeners {
+            listener.set_nonblocking(true)?;
+            let listener = TcpListener::from_std(listener)?;
+            spawn_local(accept(server.clone(), listener));
+        }
+        // An error means that whoever asks for the end is gone.
+        let _ = stop.wait_for(|is_ending| *is_ending).await;
+        let ended = async {
+            while !server.clients.borrow().is_empty() {
+                sleep(Duration::from_millis(20)).await;
+            }
+        };
+        // The rest of what is not answered by then is cut off.
+        let _ = timeout(GRACE, ended).await;
+        Ok(())
+    })
+}
+
+/// The state of the thread.
+struct Server {
+    guard: Guard,
+    patience: Patience,
+    queue: Arc<Queue<Job>>,
+    permits: Rc<Permits>,
+    /// The clients of all connections.
+    clients: RefCell<Vec<SocketAddr>>,
+    brake: RefCell<Brake>,
+    /// Lines that were logged since the time beside them.
+    logged: Cell<(Instant, u32)>,
+    stop: watch::Receiver<bool>,
+}
+
+/// Accepts the clients of a listener.
+async fn accept(server: Rc<Server>, listener: TcpListener) {
+    let mut stop = server.stop.clone();
+    loop {
+        let stopped = pin!(stop.wait_for(|is_ending| *is_ending));
+        match select(pin!(accepted(&listener)), stopped).await {
+            Either::Right(_) => return,
+            Either::Left((Ok((stream, client)), _)) => {
+                if !server.guard.accepts(client) {
+                    server.log(client, "is in no network of --allow");
+                    continue;
+                }
+                let _ = stream.set_nodelay(true);
+                let connection = Connection::new(stream, server.patience);
+                spawn_local(connect(server.clone(), connection, client));
+            }
+            // There are no descriptors left, or the client has gone already.
+            Either::Left((Err(error), _)) => {
+                log::debug!("a client is not accepted: {error}");
+                sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+}
+
+/// Serves a connection to its end.
+async fn connect(server: Rc<Server>, connection: Connection, client: SocketAddr) {
+    let connection = Rc::new(connection);
+    let is_full = server.is_full(client);
+    server.clients.borrow_mut().push(client);
+    let service = service_fn(|request| {
+        let (server, connection) = (server.clone(), connection.clone());
+        async move {
+            connection.enter(Phase::Answering);
+            let response = match is_full {
+                true => server.refused(&Head::default(), &Refusal::Busy, connection),
+                false => server.respond(request, connection, client).await,
+            };
+            Ok::<_, Infallible>(response)
+        }
+    });
+    let mut builder = http1::Builder::new();
+    builder.max_buf_size(MAX_BUFFER);
+    builder.max_header_size(MAX_HEAD);
+    builder.keep_alive(!is_full);
+    let wire = Wire(connection.clone());
+    let mut served = pin!(builder.serve_connection(wire, service));
+    let mut overdue = pin!(connection.overdue());
+    let mut stop = server.stop.clone();
+    let mut stopped = pin!(stop.wait_for(|is_ending| *is_ending));
+    let mut is_stopping = false;
+    poll_fn(|context| {
+        if !is_stopping && stopped.as_mut().poll(context).is_ready() {
+            is_stopping = true;
+            served.as_mut().graceful_shutdown();
+        }
+        if overdue.as_mut().poll(context).is_ready() {
+            return Poll::Ready(());
+        }
+        // Clients that go away are no concern of others.
+        served.as_mut().poll(context).map(drop)
+    })
+    .await;
+    let mut clients = server.clients.borrow_mut();
+    let position = clients.iter().position(|known| *known == client);
+    position.map(|position| clients.swap_remove(position));
+}
+
+impl Server {
+    /// Returns whether a client gets no connection.
+    fn is_full(&self, client: SocketAddr) -> bool {
+        let clients = self.clients.borrow();
+        let is_local = client.ip().to_canonical().is_loopback();
+        let own = clients.iter().filter(|known| known.ip() == client.ip());
+        clients.len() >= MAX_CONNECTIONS || !is_local && own.count() >= MAX_OF_CLIENT
+    }
+
+    /// Logs why a client is not answered.
+    fn log(&self, client: SocketAddr, why: &str) {
+        let (since, count) = self.logged.get();
+        let is_new = since.elapsed() >= Duration::from_secs(1);
+        let (since, count) = if is_new {
+            (Instant::now(), 0)
+        } else {
+            (since, count)
+        };
+        self.logged.set((since, count + 1));
+        if count < LOGGED_PER_SECOND {
+            log::warn!("refused {client}: {}", printable(why));
+        }
+    }
+
+    /// Answers a request.
+    async fn respond(
+        &self,
+        request: Request<Incoming>,
+        connection: Rc<Connection>,
+        client: SocketAddr,
+    ) -> Response<Sent> {
+        let (head, token) = head_of(&request).without_token();
+        if let Err(refusal) = self.guard.check(&head, token.as_deref()) {
+            self.log(client, refusal.message());
+            if refusal == Refusal::NoToken {
+                let delay = self.brake.borrow_mut().delay(Instant::now());
+                sleep(delay).await;
+            }
+            return self.refused(&head, &refusal, connection);
+        }
+        if let Some(answer) = self.with_cookie(&head) {
+            return self.sent(&head, answer, connection);
+        }
+        let call = match Call::of(&head) {
+            Ok(call) => call,
+            Err(refusal) => return self.refused(&head, &refusal, connection),
+        };
+        let (reply, answered) = oneshot::channel();
+        let job = Job::Answer(Box::new((head.clone(), call)), reply);
+        self.queue.push(Urgency::First, job);
+        match answered.await {
+            Ok(answer) => self.sent(&head, answer, connection),
+            // The thread has panicked, or the server ends.
+            Err(_) => self.refused(&head, &Refusal::Internal, connection),
+        }
+    }
+
+    /// Returns the answer to the URL that the server has printed: the token becomes a cookie,
+    /// so that it is neither in the history of the browser nor in links.
+    fn with_cookie(&self, head: &Head) -> Option<Answer> {
+        let token = head.parameter("token").filter(|_| head.path == "/")?;
+        let path = head.parameter("path");
+        let to = path.map_or("/".to_owned(), |path| format!("/?path={}", escaped(&path)));
+        let cookie = self.guard.cookie();
+        let cookie = format!("{cookie}={token}; HttpOnly; SameSite=Strict; Path=/");
+        let answer = Answer::redirect(to);
+        Some(match self.guard.token() {
+            Some(_) => answer.with("set-cookie", cookie),
+            None => answer,
+        })
+    }
+
+    fn refused(
+        &self,
+        head: &Head,
+        refusal: &Refusal,
+        connection: Rc<Connection>,
+    ) -> Response<Sent> {
+        self.sent(head, refusal.answer(head), connection)
+    }
+
+    /// Returns the response that sends an answer.
+    fn sent(&self, head: &Head, answer: Answer, connection: Rc<Connection>) -> Response<Sent> {
+        let body = match answer.body {
+            _ if head.method == "HEAD" => State::Ended,
+            Content::Bytes(bytes) if bytes.is_empty() => State::Ended,
+            Content::Bytes(bytes) => State::Last(bytes),
+            Content::Pieces(first, pieces) => State::Ready(first, pieces),
+        };
+        let mut response = Response::new(Sent {
+            connection,
+            queue: self.queue.clone(),
+            permits: self.permits.clone(),
+            permit: None,
+            state: body,
+            left: match head.method.as_str() {
+                "HEAD" => Some(0),
+                _ => answer.length,
+            },
+        });
+        *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or_default();
+        let usual = [("cache-control", "private, no-cache")];
+        let usual = usual.iter().filter(|(name, _)| {
+            let mut own = answer.headers.iter();
+            !own.any(|(known, _)| known == name)
+        });
+        let own = answer.headers.iter();
+        let own = own.map(|(name, value)| (*name, value.as_str()));
+        let headers = response.headers_mut();
+        for (name, value) in OF_ALL.iter().chain(usual).copied().chain(own) {
+            // Values come from here, or are escaped.
+            if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
+                headers.append(HeaderName::from_static(name), value);
+            }
+        }
+        if let Some(length) = answer.length {
+            headers.insert(hyper::header::CONTENT_LENGTH, length.into());
+        }
+        response
+    }
+}
+
+/// Returns the head of a request.
+fn head_of(request: &Request<Incoming>) -> Head {
+    let headers = HEADERS.iter().filter_map(|&name| {
+        let values = request.headers().get_all(name).iter();
+        let values: Vec<_> = values
+            .map(|value| String::from_utf8_lossy(value.as_bytes()))
+            .collect();
+        (!values.is_empty()).then(|| (name, values.join(", ")))
+    });
+    Head {
+        method: request.method().as_str().to_owned(),
+        path: request.uri().path().to_owned(),
+        query: request.uri().query().unwrap_or_default().to_owned(),
+        headers: headers.collect(),
+    }
+}
+
+/// The body of a response.
+struct Sent {
+    connection: Rc<Connection>,
+    queue: Arc<Queue<Job>>,
+    permits: Rc<Permits>,
+    /// Permits large pieces, and one that is read ahead.
+    permit: Option<Permit>,
+    state: State,
+    /// Number of bytes that follow, if that is known.
+    left: Option<u64>,
+}
+
+enum State {
+    /// Nothing follows.
+    Ended,
+    /// These bytes follow, and nothing else.
+    Last(Bytes),
+    /// These bytes follow, and then others.
+    Ready(Bytes, Box<dyn Pieces>),
+    /// Nothing is in memory.
+    Between(Box<dyn Pieces>),
+    /// A thread reads the next bytes.
+    Reading(oneshot::Receiver<Piece>),
+}
+
+impl Sent {
+    /// Has the next piece read.
+    fn ask(&self, pieces: Box<dyn Pieces>) -> State {
+        let (reply, piece) = oneshot::channel();
+        let wanted = match &self.permit {
+            Some(_) => LARGE_PIECE,
+            None => PIECE,
+        };
+        let job = Job::Piece(pieces, wanted, reply);
+        self.queue.push(Urgency::Further, job);
+        State::Reading(piece)
+    }
+
+    /// Returns what follows a piece: for a client that is fast, and if there is a permit, the
+    /// next one is read at once.
+    fn after(&mut self, pieces: Box<dyn Pieces>) -> State {
+        if !self.connection.is_fast() {
+            self.permit = None;
+            return State::Between(pieces);
+        }
+        if self.permit.is_none() {
+            self.permit = Permits::take(&self.permits);
+        }
+        match &self.permit {
+            Some(_) => self.ask(pieces),
+            None => State::Between(pieces),
+        }
+    }
+
+    /// Ends the connection without the rest.
+    fn broken(&self) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+        self.connection.reset();
+        Poll::Ready(Some(Err(Broken)))
+    }
+
+    fn frame(&mut self, bytes: Bytes) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+        if let Some(left) = &mut self.left {
+            *left = left.saturating_sub(bytes.len() as u64);
+            if *left == 0 {
+                self.state = State::Ended;
+            }
+        }
+        Poll::Ready(Some(Ok(Frame::data(bytes))))
+    }
+}
+
+impl Body for Sent {
+    type Data = Bytes;
+    type Error = Broken;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
+        let this = &mut *self;
+        loop {
+            let has_room = match &this.state {
+                State::Between(_) => true,
+                State::Reading(_) => this.permit.is_some(),
+                _ => false,
+            };
+            if has_room && ready!(this.connection.poll_room(context)).is_err() {
+                return this.broken();
+            }
+            if let State::Reading(piece) = &mut this.state {
+                this.state = match ready!(Pin::new(piece).poll(context)) {
+                    Ok((_, Ok(bytes))) if bytes.is_empty() && this.left.is_none() => State::Ended,
+                    Ok((pieces, Ok(bytes))) if !bytes.is_empty() => State::Ready(bytes, pieces),
+                    _ => return this.broken(),
+                };
+            }
+            match std::mem::replace(&mut this.state, State::Ended) {
+                State::Ended => return Poll::Ready(None),
+                State::Last(bytes) => return this.frame(bytes),
+                State::Ready(bytes, pieces) => {
+                    this.state = match this.left == Some(bytes.len() as u64) {
+                        true => State::Ended,
+                        false => this.after(pieces),
+                    };
+                    return this.frame(bytes);
+                }
+                State::Between(pieces) => this.state = this.ask(pieces),
+                reading @ State::Reading(_) => this.state = reading,
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self.state, State::Ended)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.left
+            .map_or_else(SizeHint::default, SizeHint::with_exact)
+    }
+}
+
+impl Drop for Sent {
+    fn drop(&mut self) {
+        self.connection.enter(Phase::Idle);
+    }
+}
+
+/// A connection as hyper reads and writes it.
+struct Wire(Rc<Connection>);
+
+/// Number of bytes that are received at a time.
+const RECEIVED: usize = 8 << 10;
+
+impl hyper::rt::Read for Wire {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        mut buffer: hyper::rt::ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        let mut bytes = [0; RECEIVED];
+        let most = buffer.remaining().min(RECEIVED);
+        let received = ready!(self.0.poll_receive(context, &mut bytes[..most]))?;
+        buffer.put_slice(&bytes[..received]);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl hyper::rt::Write for Wire {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.0.poll_send(context, &[IoSlice::new(bytes)])
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.0.poll_send(context, bytes)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(self.0.end())
+    }
+}

@@ -1,0 +1,312 @@
+//! `/api/list`: the entries of a directory, page by page.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde_json::{Map, Value, json};
+
+use super::answer::{Answer, Broken, Pieces, Policy, Refusal};
+use super::kind;
+use super::site::{Place, Site, quoted, streamed};
+use crate::inspect::Contents;
+use crate::mount::{self, Attr, Error, FileKind, Vfs};
+
+/// Number of entries that are listed at a time.
+const BATCH: usize = 256;
+
+/// Answers with a page of a directory: entries from number `after` on, at most `limit`.
+///
+/// # Errors
+/// Returns an error if it cannot be listed.
+pub(super) fn answer(
+    site: &Arc<Site>,
+    path: &str,
+    after: u64,
+    limit: usize,
+    all: bool,
+) -> Result<Answer, Refusal> {
+    let place = Place::find(site.vfs(), path)?;
+    if place.found.attr.kind != FileKind::Directory {
+        return Err(Refusal::at(path, Error::NotADirectory));
+    }
+    let mut page = Page {
+        site: site.clone(),
+        entries: Entries::new(place, after),
+        left: limit,
+        all,
+        state: State::Begins,
+        batch: Vec::new(),
+    };
+    // An error here is the answer.
+    page.fill().map_err(|error| Refusal::at(path, error))?;
+    let answer = Answer::text(Policy::Data, "application/json", Bytes::new());
+    streamed(answer, None, Box::new(page)).map_err(|Broken| Refusal::Internal)
+}
+
+/// An entry of a directory.
+pub(super) struct Listed {
+    pub(super) name: String,
+    pub(super) attr: Attr,
+    /// Number of the entry after it.
+    pub(super) next: u64,
+}
+
+/// The entries of a directory in the order of the mount.
+pub(super) struct Entries {
+    /// The directory.
+    pub(super) place: Place,
+    /// Number of the next entry.
+    pub(super) next: u64,
+}
+
+impl Entries {
+    /// Creates those of a directory from number `next` on.
+    pub(super) fn new(place: Place, next: u64) -> Self {
+        Self { place, next }
+    }
+
+    /// Returns the next entries, at most `most`; none at the end. Their lookups must be
+    /// forgotten ([`forget`]).
+    ///
+    /// # Errors
+    /// Returns an error if the directory cannot be listed.
+    pub(super) fn batch(&mut self, most: usize) -> mount::Result<Vec<Listed>> {
+        let mut batch: Vec<Listed> = Vec::new();
+        let ino = self.place.found.attr.ino;
+        let listed = self
+            .place
+            .vfs()
+            .readdir_plus(ino, self.next, &mut |name, attr, next| {
+                if batch.len() == most {
+                    return true;
+                }
+                batch.push(Listed {
+                    name: name.to_owned(),
+                    attr,
+                    next,
+                });
+                false
+            });
+        if let Err(error) = listed {
+            forget(self.place.vfs(), &batch);
+            return Err(error);
+        }
+        if let Some(last) = batch.last() {
+            self.next = last.next;
+        }
+        Ok(batch)
+    }
+
+    /// Returns how many entries there are after those that were returned.
+    fn left(&self) -> u64 {
+        let mut left = 0;
+        let ino = self.place.found.attr.ino;
+        let counted = self.place.vfs().readdir(ino, self.next, &mut |_, _, _, _| {
+            left += 1;
+            false
+        });
+        // It was listed before.
+        counted.map_or(0, |()| left)
+    }
+}
+
+/// Forgets the lookups of entries.
+pub(super) fn forget(vfs: &Vfs, listed: &[Listed]) {
+    for entry in listed {
+        vfs.forget(entry.attr.ino, 1);
+    }
+}
+
+/// A page that is being written.
+struct Page {
+    site: Arc<Site>,
+    entries: Entries,
+    /// Maximum number of entries that follow.
+    left: usize,
+    /// Whether hidden companions are added.
+    all: bool,
+    state: State,
+    /// What was listed and not written.
+    batch: Vec<Listed>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Begins,
+    HasEntries,
+    Ended,
+}
+
+impl Page {
+    /// Lists the next entries.
+    fn fill(&mut self) -> mount::Result<()> {
+        self.batch = self.entries.batch(BATCH.min(self.left))?;
+        self.left -= self.batch.len();
+        Ok(())
+    }
+
+    fn write_batch(&mut self, text: &mut String) {
+        let vfs = self.site.vfs();
+        let directory = &self.entries.place.found.path;
+        let converted = converted_names(vfs, &self.entries.place, &self.batch);
+        for listed in &self.batch {
+            if self.state == State::HasEntries {
+                text.push(',');
+            }
+            self.state = State::HasEntries;
+            let mut entry = entry(&self.site, directory, listed);
+            let names = converted.get(&listed.attr.ino.0);
+            entry.insert(
+                "converted".to_owned(),
+                json!(names.map_or(&[][..], |names| names)),
+            );
+            let enter = entry["enter"].as_str().map(str::to_owned);
+            text.push_str(&Value::Object(entry).to_string());
+            if let Some(name) = enter.filter(|_| self.all)
+                && let Some(companion) = companion(&self.site, directory, &name)
+            {
+                text.push(',');
+                text.push_str(&companion.to_string());
+            }
+        }
+        forget(vfs, &self.batch);
+        self.batch.clear();
+    }
+
+    /// Writes the end, with the number of the next page.
+    fn write_end(&self, text: &mut String) {
+        let left = self.entries.left();
+        let next = match left {
+            0 => Value::Null,
+            _ => self.entries.next.to_string().into(),
+        };
+        let total = self.entries.next + left;
+        text.push_str(&format!("],\"next\":{next},\"total\":{total}}}\n"));
+    }
+}
+
+impl Pieces for Page {
+    fn read(&mut self, wanted: usize) -> Result<Bytes, Broken> {
+        let mut text = String::new();
+        if self.state == State::Ended {
+            return Ok(Bytes::new());
+        }
+        if self.state == State::Begins {
+            let path = quoted(&self.entries.place.found.path);
+            text.push_str(&format!("{{\"path\":{path},\"entries\":["));
+        }
+        while text.len() < wanted {
+            if self.batch.is_empty() {
+                self.fill().map_err(|_| Broken)?;
+            }
+            if self.batch.is_empty() {
+                self.write_end(&mut text);
+                self.state = State::Ended;
+                break;
+            }
+            self.write_batch(&mut text);
+        }
+        Ok(text.into())
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        forget(self.entries.place.vfs(), &self.batch);
+    }
+}
+
+/// Returns the name of a kind of entry.
+fn kind_name(kind: FileKind) -> &'static str {
+    match kind {
+        FileKind::Directory => "directory",
+        FileKind::File => "file",
+        FileKind::Symlink => "link",
+    }
+}
+
+/// Returns what a listing says of an entry.
+pub(super) fn entry(site: &Site, directory: &str, listed: &Listed) -> Map<String, Value> {
+    let Listed { name, attr, .. } = listed;
+    let vfs = site.vfs();
+    // A link is shown as what it leads to.
+    let target = (attr.kind == FileKind::Symlink)
+        .then(|| Place::find(vfs, &joined(directory, name)).ok())
+        .flatten();
+    let shown = target.as_ref().map_or(*attr, |place| place.found.attr);
+    let contents = Contents(vfs);
+    let node = vfs.node(shown.ino).ok();
+    let asset = contents.view_format(shown.ino);
+    let asset = asset.map(|format| (format, contents.asset_of(shown.ino)));
+    let is_file = shown.kind == FileKind::File;
+    let is_measured = attr.lasting || attr.kind != FileKind::File;
+    let enter = is_file
+        .then(|| enter(vfs, shown, name, asset.is_some()))
+        .flatten();
+    let mut entry = Map::new();
+    let mut put = |key: &str, value: Value| drop(entry.insert(key.to_owned(), value));
+    put("name", name.as_str().into());
+    put("kind", kind_name(attr.kind).into());
+    put(
+        "type",
+        json!(is_file.then(|| contents.type_of(shown.ino)).flatten()),
+    );
+    put("size", json!(is_measured.then_some(attr.size)));
+    put("modified", attr.modified.into());
+    let tag = node.filter(|_| is_file).and_then(|node| site.tag(&node));
+    put("etag", json!(tag.map(|tag| tag.quoted())));
+    put(
+        "view",
+        json!(is_file.then(|| kind::view(name, asset).name())),
+    );
+    put(
+        "thumb",
+        (is_file && kind::has_thumbnail(name, asset)).into(),
+    );
+    put("enter", json!(enter));
+    entry
+}
+
+/// Returns the name of the directory with what is in a file.
+fn enter(vfs: &Vfs, file: Attr, name: &str, is_asset: bool) -> Option<String> {
+    let shows_assets = vfs.options.meta != mount::Meta::Off;
+    match Contents(vfs).inside(file.ino) {
+        Some(_) => Some(format!("{name}.d")),
+        None if is_asset && shows_assets => Some(format!("{name}.meta")),
+        None => None,
+    }
+}
+
+/// Returns the entry of a companion that is not listed.
+fn companion(site: &Site, directory: &str, name: &str) -> Option<Value> {
+    let place = Place::find(site.vfs(), &joined(directory, name)).ok()?;
+    let listed = Listed {
+        name: name.to_owned(),
+        attr: place.found.attr,
+        next: 0,
+    };
+    let mut entry = entry(site, directory, &listed);
+    entry.insert("hidden".to_owned(), true.into());
+    entry.insert("converted".to_owned(), json!([]));
+    Some(Value::Object(entry))
+}
+
+/// Returns the paths of what the assets among some entries are converted to, by their inodes.
+fn converted_names(vfs: &Vfs, directory: &Place, listed: &[Listed]) -> HashMap<u64, Vec<String>> {
+    let assets: Vec<_> = listed.iter().map(|entry| entry.attr.ino).collect();
+    let found = vfs.converted_files(directory.found.attr.ino, &assets);
+    let mut names: HashMap<u64, Vec<String>> = HashMap::new();
+    for (asset, path) in found.unwrap_or_default() {
+        names.entry(asset.0).or_default().push(path);
+    }
+    names
+}
+
+/// Returns the path of an entry of a directory.
+pub(super) fn joined(directory: &str, name: &str) -> String {
+    match directory {
+        "" => name.to_owned(),
+        directory => format!("{directory}/{name}"),
+    }
+}

@@ -1,0 +1,131 @@
+//! The tree over the network (`hpi serve`): a page for the browser, and HTTP for scripts.
+//!
+//! One thread has the connections (`http`, `connection`). It knows who is answered (`guard`)
+//! and what is asked for (`head`, `route`, `range`), opens no files and parses nothing of a source.
+//! Reading threads have the tree and no sockets (`dispatch`, `site`): each takes the next work from a
+//! queue (`pieces`) and returns an answer (`answer`), or a piece of one. There is a module
+//! for each route: `file`, `list`, `page`; `kind` knows the types of files.
+
+mod answer;
+mod connection;
+mod dispatch;
+mod file;
+mod guard;
+mod head;
+mod http;
+mod kind;
+mod list;
+mod page;
+mod pieces;
+mod range;
+mod route;
+mod site;
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use tokio::runtime::Builder;
+use tokio::sync::watch;
+
+pub use self::connection::Patience;
+pub use self::guard::{Guard, HostName, Network, Token};
+use self::http::Job;
+pub use self::page::has_explorer;
+use self::pieces::Queue;
+pub use self::site::{Site, SourceIdentity};
+
+/// What the kernel keeps of an answer for a client, in bytes. A client that reads nothing
+/// looks like a fast one until this is full.
+const SEND_BUFFER: usize = 256 << 10;
+
+/// Listens at an address.
+///
+/// # Errors
+/// Returns an error if it is in use or not permitted.
+pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let listener = TcpListener::bind(address)?;
+    // Its connections inherit it.
+    rustix::net::sockopt::set_socket_send_buffer_size(&listener, SEND_BUFFER)?;
+    Ok(listener)
+}
+
+/// Reads what the page is developed from, if that is not built in.
+pub fn read_page_in_development() {
+    #[cfg(debug_assertions)]
+    page::development::read();
+}
+
+/// A server that answers clients.
+pub struct Serving {
+    queue: Arc<Queue<Job>>,
+    stop: watch::Sender<bool>,
+    network: JoinHandle<io::Result<()>>,
+}
+
+impl Serving {
+    /// Starts the thread with the connections, which calls `enter` first, to be confined.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be started.
+    pub fn start(
+        listeners: Vec<TcpListener>,
+        guard: Guard,
+        patience: Patience,
+        enter: impl FnOnce() -> io::Result<()> + Send + 'static,
+    ) -> io::Result<Self> {
+        let queue = Arc::new(Queue::new());
+        let (stop, stopped) = watch::channel(false);
+        // Afterwards it could not make what it waits with.
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let work = queue.clone();
+        let serve = move || {
+            enter()?;
+            http::run(&runtime, listeners, guard, patience, work, stopped)
+        };
+        let network = thread::Builder::new().name("network".to_owned());
+        Ok(Self {
+            network: network.spawn(serve)?,
+            queue,
+            stop,
+        })
+    }
+
+    /// Starts threads that read the site. They are confined as the current one.
+    ///
+    /// # Errors
+    /// Returns an error if one cannot be started.
+    pub fn read(&self, site: &Arc<Site>, threads: usize) -> io::Result<()> {
+        for number in 0..threads {
+            let (site, queue) = (site.clone(), self.queue.clone());
+            let work = move || {
+                while let Some(job) = queue.next() {
+                    let perform = || job.perform(|head, call| dispatch::answer(&site, head, call));
+                    // The client gets an internal error.
+                    if catch_unwind(AssertUnwindSafe(perform)).is_err() {
+                        log::error!("internal error in a request");
+                    }
+                }
+            };
+            let reader = thread::Builder::new().name(format!("reader-{number}"));
+            reader.spawn(work)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the server: no more clients are accepted, and answers get a moment to end. What
+    /// reading threads do is left to the end of the process, since a source may hang.
+    ///
+    /// # Errors
+    /// Returns the error that has ended the thread with the connections before.
+    pub fn end(self) -> io::Result<()> {
+        // The thread may be gone.
+        let _ = self.stop.send(true);
+        let panicked = |_| Err(io::Error::other("the thread with the connections panicked"));
+        let ended = self.network.join().unwrap_or_else(panicked);
+        self.queue.close();
+        ended
+    }
+}

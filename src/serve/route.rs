@@ -1,0 +1,232 @@
+//! What a request asks for: its head becomes a [`Call`].
+
+use super::answer::Refusal;
+use super::head::{Head, unescaped};
+
+/// Which of the two trees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tree {
+    /// The files, to the byte.
+    Files,
+    /// What the assets are converted to.
+    Converted,
+}
+
+impl Tree {
+    /// Returns where a path of this tree is in the mount.
+    pub(super) fn in_mount(self, path: &str) -> String {
+        match self {
+            Self::Files => path.to_owned(),
+            Self::Converted => format!(".hpimount/converted/{path}"),
+        }
+    }
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Call {
+    /// The explorer.
+    Page,
+    /// The page without JavaScript, of a directory or a file, from an entry on.
+    Plain {
+        /// Its path.
+        path: String,
+        /// Number of the first entry.
+        after: u64,
+    },
+    /// A file of the page.
+    Asset(String),
+    /// The bytes of a file.
+    File {
+        /// The tree.
+        tree: Tree,
+        /// Its path in the tree.
+        path: String,
+        /// Whether it is to be saved and not shown.
+        is_download: bool,
+    },
+    /// Entries of a directory.
+    List {
+        /// Its path.
+        path: String,
+        /// Number of the first entry.
+        after: u64,
+        /// Maximum number of entries.
+        limit: usize,
+        /// Whether hidden companions are added.
+        all: bool,
+    },
+    /// What is served, and how it fares.
+    State,
+}
+
+/// Number of entries of a page of a listing: usually, and at most.
+const USUAL_LIMIT: usize = 1000;
+const MAX_LIMIT: usize = 5000;
+
+impl Call {
+    /// Returns what a request asks for.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such route, or something in it is invalid.
+    pub(super) fn of(head: &Head) -> Result<Self, Refusal> {
+        match &*head.method {
+            "GET" | "HEAD" => {}
+            _ => return Err(Refusal::MethodNotAllowed),
+        }
+        let path = |raw| path(raw).ok_or(Refusal::BadRequest("the path is invalid"));
+        let parameter = |name: &str| match head.parameter(name) {
+            Some(text) => path_of_text(&text),
+            None => Some(String::new()),
+        };
+        let parameter = |name: &'static str| {
+            parameter(name).ok_or(Refusal::BadRequest("a path in the query is invalid"))
+        };
+        let (route, rest) = split(&head.path);
+        let file = |tree, rest| {
+            Ok(Self::File {
+                tree,
+                path: path(rest)?,
+                is_download: head.has("download"),
+            })
+        };
+        match (route, rest) {
+            ("", None) if head.has("path") => Ok(Self::Plain {
+                path: parameter("path")?,
+                after: head.number("after", 0)?,
+            }),
+            ("", None) => Ok(Self::Page),
+            ("assets", Some(name)) => Ok(Self::Asset(name.to_owned())),
+            ("files", rest) => file(Tree::Files, rest.unwrap_or_default()),
+            ("converted", rest) => file(Tree::Converted, rest.unwrap_or_default()),
+            ("api", Some("list")) => Ok(Self::List {
+                path: parameter("path")?,
+                after: head.number("after", 0)?,
+                limit: head
+                    .number("limit", USUAL_LIMIT as u64)?
+                    .clamp(1, MAX_LIMIT as u64) as usize,
+                all: head.has("all"),
+            }),
+            ("api", Some("state")) => Ok(Self::State),
+            _ => Err(Refusal::NoRoute),
+        }
+    }
+}
+
+impl Head {
+    /// Returns the number in a parameter, or `usual` without it.
+    fn number(&self, name: &str, usual: u64) -> Result<u64, Refusal> {
+        match self.parameter(name) {
+            None => Ok(usual),
+            Some(text) => text
+                .parse()
+                .map_err(|_| Refusal::BadRequest("a number in the query is invalid")),
+        }
+    }
+}
+
+/// Returns the first component of a path, and the rest after the slash behind it.
+fn split(path: &str) -> (&str, Option<&str>) {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    match path.split_once('/') {
+        Some((route, rest)) => (route, Some(rest)),
+        None => (path, None),
+    }
+}
+
+/// Returns the path in the mount that a percent-encoded one means; a slash at its end is
+/// dropped. `None` if it is not UTF-8, or has a component that no listing shows: an empty
+/// one, `.`, `..`, or one with a slash or NUL in it.
+pub(super) fn path(raw: &str) -> Option<String> {
+    let raw = raw.strip_suffix('/').unwrap_or(raw);
+    if raw.is_empty() {
+        return Some(String::new());
+    }
+    let names = raw.split('/').map(|name| {
+        let name = unescaped(name, false)?;
+        is_name(&name).then_some(name)
+    });
+    Some(names.collect::<Option<Vec<_>>>()?.join("/"))
+}
+
+/// Like [`path`], for a text that was decoded.
+fn path_of_text(text: &str) -> Option<String> {
+    let text = text.strip_suffix('/').unwrap_or(text);
+    let is_valid = text.is_empty() || text.split('/').all(is_name);
+    is_valid.then(|| text.to_owned())
+}
+
+fn is_name(name: &str) -> bool {
+    !matches!(name, "" | "." | "..") && !name.contains(['/', '\0'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::head::escaped;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn call(target: &str) -> Result<Call, Refusal> {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        Call::of(&Head {
+            method: "GET".to_owned(),
+            path: path.to_owned(),
+            query: query.to_owned(),
+            headers: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn a_path_that_leads_elsewhere_is_refused() {
+        for bad in [
+            "..", "a/../b", "%2e%2e", "a%2Fb", "a//b", "/a", "%00", "%ff", "%4", "%zz", ".",
+            "a/./b",
+        ] {
+            assert_eq!(path(bad), None, "{bad}");
+        }
+        for target in [
+            "/files/../x",
+            "/api/list?path=a/../..",
+            "/api/list?path=%2Fetc",
+        ] {
+            assert!(
+                matches!(call(target), Err(Refusal::BadRequest(_))),
+                "{target}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_path_is_decoded_once() {
+        assert_eq!(path("a%2520b/c").unwrap(), "a%20b/c");
+        assert_eq!(path("a+b").unwrap(), "a+b");
+        assert_eq!(path("").unwrap(), "");
+        assert_eq!(path("a/").unwrap(), "a");
+    }
+
+    #[test]
+    fn only_reading_methods_are_allowed() {
+        for method in ["PUT", "POST", "DELETE", "MKCOL", "MOVE", "LOCK", "PATCH"] {
+            let head = Head {
+                method: method.to_owned(),
+                path: "/files/a".to_owned(),
+                ..Head::default()
+            };
+            assert!(matches!(Call::of(&head), Err(Refusal::MethodNotAllowed)));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_escaped_path_means_itself(names in prop::collection::vec("[^/\0]{1,12}", 1..4)) {
+            prop_assume!(names.iter().all(|name| is_name(name)));
+            let whole = names.join("/");
+            prop_assert_eq!(path(&escaped(&whole)), Some(whole));
+        }
+
+        #[test]
+        fn no_target_panics(target in "\\PC*") {
+            let _ = call(&target);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The bytes of files.
+
+use fixtures::container_seeds::zip_with;
+use fixtures::hpi::{File, V1, dir, file};
+use fixtures::noise;
+use hpimount_containers::hpi::chunk::Method;
+use testkit::listed::cat;
+use testkit::mount::{BIG, Fixture, SMALL, big};
+
+use crate::kit::Server;
+
+#[test]
+fn files_have_the_bytes_and_the_length_of_the_mount() {
+    let large = noise(7, 3 << 20);
+    let files = vec![
+        file(b"large.bin", File::new(large.clone(), Method::Zlib)),
+        file(b"empty.txt", File::new("", Method::Stored)),
+        file(
+            "50% #1&'ü é.txt".as_bytes(),
+            File::new("odd", Method::Stored),
+        ),
+    ];
+    let dir_of_temp = tempfile::tempdir().unwrap();
+    let archive = dir_of_temp.path().join("a.hpi");
+    std::fs::write(&archive, V1::new(vec![dir(b"Dir", files)]).build().bytes).unwrap();
+    let server = Server::start([&archive]);
+    let all = server.get("/files/Dir/large.bin");
+    assert_eq!(all.header("content-length"), large.len().to_string());
+    assert!(all.body == large);
+    let empty = server.get("/files/Dir/empty.txt");
+    assert_eq!((empty.status, empty.header("content-length")), (200, "0"));
+    let listed = server.json("/api/list?path=Dir");
+    let odd = listed["entries"][2]["name"].as_str().unwrap().to_owned();
+    let escaped: String = odd.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    assert_eq!(server.bytes(&format!("/files/dIR/{escaped}")), b"odd");
+}
+
+#[test]
+fn another_spelling_finds_the_same_file() {
+    let fixture = Fixture::new();
+    let server = Server::start([&fixture.archive]);
+    assert_eq!(server.bytes("/files/MAPS/Big.BIN"), big());
+    assert_eq!(
+        server.bytes(&format!("/t/{}/files/{SMALL}", server.token)),
+        b"hello\n"
+    );
+    assert_eq!(server.get("/files/hello.txt/x").status, 404);
+    assert_eq!(server.get("/files/missing").status, 404);
+}
+
+#[test]
+fn a_converted_file_is_that_of_the_mount_with_its_type() {
+    let source = tempfile::tempdir().unwrap();
+    let pcx = fixtures::ta::pcx::Pcx::indexed(2, 2, vec![1, 2, 3, 4]).file();
+    std::fs::write(source.path().join("logo.pcx"), pcx).unwrap();
+    let server = Server::start([source.path()]);
+    let sent = server.get("/converted/LOGO.png");
+    let printed = cat(source.path(), &[".hpimount/converted/logo.png"]);
+    assert!(sent.body == printed);
+    assert_eq!(sent.header("content-type"), "image/png");
+    let listed = server.json("/api/list");
+    let entry = &listed["entries"].as_array().unwrap()[0];
+    assert_eq!(entry["converted"][0], "converted/logo.png", "{entry}");
+    assert_eq!(entry["view"], "picture");
+}
+
+#[test]
+fn nothing_active_is_sent() {
+    let source = tempfile::tempdir().unwrap();
+    for name in ["a.html", "a.svg", "a.xml", "a.js", "a.pdf"] {
+        std::fs::write(source.path().join(name), "<script>alert(1)</script>").unwrap();
+    }
+    let server = Server::start([source.path()]);
+    for name in ["a.html", "a.svg", "a.xml", "a.js", "a.pdf"] {
+        let sent = server.get(&format!("/files/{name}"));
+        assert_eq!(sent.header("content-type"), "application/octet-stream");
+        assert_eq!(sent.header("x-content-type-options"), "nosniff");
+        assert_eq!(sent.header("cross-origin-resource-policy"), "same-origin");
+        assert!(
+            sent.header("content-security-policy")
+                .starts_with("sandbox;")
+        );
+    }
+    let saved = server.get("/files/a.html?download");
+    assert_eq!(
+        saved.header("content-disposition"),
+        "attachment; filename*=UTF-8''a.html"
+    );
+}
+
+#[test]
+fn a_directory_is_shown_by_the_page_and_named_for_programs() {
+    let fixture = Fixture::new();
+    let server = Server::start([&fixture.archive]);
+    let for_programs = server.get("/files/maps");
+    assert_eq!(for_programs.status, 404);
+    assert!(for_programs.text().contains("/api/list?path=maps"));
+    let for_people = server.send("GET", "/files/maps/", &[("Accept", "text/html")]);
+    assert_eq!(for_people.status, 303);
+    assert!(for_people.header("location").ends_with("maps"));
+}
+
+#[test]
+fn paths_that_lead_elsewhere_are_refused() {
+    let around = tempfile::tempdir().unwrap();
+    std::fs::write(around.path().join("secret"), "secret").unwrap();
+    let source = around.path().join("source");
+    std::fs::create_dir(&source).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", source.join("link")).unwrap();
+    std::os::unix::fs::symlink("../secret", source.join("up")).unwrap();
+    let server = Server::start([&source]);
+    for target in [
+        "/files/../secret",
+        "/files/%2e%2e/secret",
+        "/files/..%2fsecret",
+        "/files//etc/passwd",
+        "/files/%00",
+        "/files/%ff",
+        "/files/link",
+        "/files/up",
+        "/api/list?path=../",
+        "/api/list?path=link",
+        "/?path=..",
+        "/?path=up",
+    ] {
+        let response = server.get(target);
+        assert!(
+            (400..500).contains(&response.status),
+            "{target}: {}",
+            response.status
+        );
+        let text = response.text();
+        assert!(
+            !text.contains("root:") && text != "secret",
+            "{target}: {text}"
+        );
+    }
+}
+
+#[test]
+fn a_damaged_chunk_is_an_error_before_the_first_byte_and_a_reset_after_it() {
+    let fixture = Fixture::new();
+    let mut archive = std::fs::read(&fixture.archive).unwrap();
+    let server_of = |bytes: &[u8]| {
+        std::fs::write(&fixture.archive, bytes).unwrap();
+        Server::start([&fixture.archive])
+    };
+    // The last chunk of the file: the end of the archive.
+    let at = archive.len() - 100;
+    archive[at] ^= 0xff;
+    let server = server_of(&archive);
+    let range = server.send("GET", &format!("/files/{BIG}"), &[("Range", "bytes=-10")]);
+    assert_eq!(range.status, 500, "{}", range.text());
+    assert!(range.text().contains("chunk 4"), "{}", range.text());
+    // The whole file begins, and ends without its last byte.
+    let mut stream = server.connect();
+    let token = format!("Bearer {}", server.token);
+    let headers = [("Authorization", token.as_str())];
+    crate::kit::write_request(
+        &mut stream,
+        "GET",
+        &format!("/files/{BIG}"),
+        &server.address,
+        &headers,
+    );
+    let mut received = Vec::new();
+    let ended = std::io::Read::read_to_end(&mut stream, &mut received);
+    assert!(ended.is_err() || received.len() < big().len(), "{ended:?}");
+    let body = received
+        .windows(4)
+        .position(|end| end == b"\r\n\r\n")
+        .map(|end| &received[end + 4..]);
+    assert!(
+        body.is_none_or(|body| big().starts_with(body)),
+        "other bytes are sent"
+    );
+    assert_eq!(server.bytes(&format!("/files/{SMALL}")), b"hello\n");
+    assert_eq!(server.json("/api/state")["errors"], 2);
+}
+
+#[test]
+fn archives_in_archives_are_entered() {
+    let folder = tempfile::tempdir().unwrap();
+    let outer = folder.path().join("outer.zip");
+    std::fs::write(&outer, zip_with("inner.zip", &zip_with("a.txt", b"inside"))).unwrap();
+    let server = Server::start([&outer]);
+    assert_eq!(server.bytes("/files/inner.zip.d/a.txt"), b"inside");
+    let listed = server.json("/api/list");
+    assert_eq!(listed["entries"][0]["enter"], "inner.zip.d");
+}

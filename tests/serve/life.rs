@@ -1,0 +1,118 @@
+//! Slow clients, and the end.
+
+use std::io::{Read, Write};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fixtures::hpi::{File, V1, file};
+use fixtures::noise;
+use hpimount_containers::hpi::chunk::Method;
+use testkit::mount::{Fixture, hpi};
+
+use crate::kit::{Server, write_request};
+
+/// Serves an archive with a file that does not fit into the buffers of a connection.
+fn server(fixture: &Fixture) -> Server {
+    let large = File::new(noise(3, 24 << 20), Method::Stored);
+    let archive = V1::new(vec![
+        file(b"large.bin", large),
+        file(b"small", File::new("s", Method::Stored)),
+    ]);
+    std::fs::write(&fixture.archive, archive.build().bytes).unwrap();
+    Server::start([&fixture.archive])
+}
+
+/// Asks for the large file, and reads nothing of it.
+fn stalled(server: &Server) -> std::net::TcpStream {
+    let mut stream = server.connect();
+    let token = format!("Bearer {}", server.token);
+    let headers = [("Authorization", token.as_str())];
+    write_request(
+        &mut stream,
+        "GET",
+        "/files/large.bin",
+        &server.address,
+        &headers,
+    );
+    stream
+}
+
+#[test]
+fn a_signal_ends_it_soon_also_during_downloads() {
+    let fixture = Fixture::new();
+    let server = server(&fixture);
+    let downloads: Vec<_> = (0..8).map(|_| stalled(&server)).collect();
+    thread::sleep(Duration::from_millis(300));
+    let start = Instant::now();
+    assert_eq!(server.terminate(), Some(0));
+    assert!(
+        start.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        start.elapsed()
+    );
+    drop(downloads);
+}
+
+/// Serves it to clients that are waited for only for a second.
+fn impatient_server(fixture: &Fixture) -> Server {
+    drop(server(fixture));
+    let mut command = hpi("serve");
+    command.env("HPIMOUNT_TEST_PATIENCE", "1");
+    Server::start_by(command, [&fixture.archive])
+}
+
+#[test]
+fn half_a_request_is_not_waited_for() {
+    let fixture = Fixture::new();
+    let server = impatient_server(&fixture);
+    let mut stream = server.connect();
+    stream
+        .write_all(b"GET /files/small HTTP/1.1\r\nHost: loc")
+        .unwrap();
+    let start = Instant::now();
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest);
+    assert!(rest.is_empty(), "{}", String::from_utf8_lossy(&rest));
+    // It is looked at every few seconds.
+    assert!(
+        start.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        start.elapsed()
+    );
+}
+
+#[test]
+fn a_client_that_takes_nothing_is_cut_off() {
+    let fixture = Fixture::new();
+    let server = impatient_server(&fixture);
+    let mut stream = stalled(&server);
+    thread::sleep(Duration::from_secs(4));
+    let mut received = Vec::new();
+    let _ = stream.read_to_end(&mut received);
+    assert!(received.starts_with(b"HTTP/1.1 200"));
+    assert!(received.len() < 24 << 20, "{} bytes", received.len());
+}
+
+#[test]
+fn clients_that_stop_reading_disturb_nobody_and_get_their_file() {
+    let fixture = Fixture::new();
+    let server = server(&fixture);
+    let count = testkit::trial::part(60, 1000);
+    let mut stopped: Vec<_> = (0..count).map(|_| stalled(&server)).collect();
+    thread::sleep(Duration::from_secs(1));
+    let mut times: Vec<Duration> = (0..20)
+        .map(|_| {
+            let start = Instant::now();
+            assert_eq!(server.bytes("/files/small"), b"s");
+            start.elapsed()
+        })
+        .collect();
+    times.sort();
+    assert!(times[10] < Duration::from_millis(100), "{times:?}");
+    let memory = server.memory() >> 20;
+    assert!(memory < 100, "{memory} MiB");
+    let mut last = stopped.pop().unwrap();
+    let mut all = Vec::new();
+    last.read_to_end(&mut all).unwrap();
+    assert!(all.ends_with(&noise(3, 24 << 20)));
+}

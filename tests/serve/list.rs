@@ -1,0 +1,112 @@
+//! Listings.
+
+use std::fs;
+
+use fixtures::hpi::{File, V1, dir, file};
+use hpimount_containers::hpi::chunk::Method;
+use serde_json::Value;
+use testkit::mount::Fixture;
+
+use crate::kit::Server;
+
+/// Returns the names of all pages of a directory.
+fn names(server: &Server, path: &str, limit: usize) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut after = "0".to_owned();
+    loop {
+        let page = server.json(&format!(
+            "/api/list?path={path}&limit={limit}&after={after}"
+        ));
+        let entries = page["entries"].as_array().unwrap();
+        assert!(entries.len() <= limit);
+        names.extend(
+            entries
+                .iter()
+                .map(|entry| entry["name"].as_str().unwrap().to_owned()),
+        );
+        match &page["next"] {
+            Value::Null => {
+                assert_eq!(page["total"], names.len());
+                return names;
+            }
+            next => after = next.as_str().unwrap().to_owned(),
+        }
+    }
+}
+
+#[test]
+fn pages_have_each_name_once() {
+    let files = (0..3000).map(|number| {
+        let name = format!("file {number:04}.txt");
+        file(
+            name.as_bytes(),
+            File::new(format!("{number}"), Method::Stored),
+        )
+    });
+    let fixture = Fixture::new();
+    let archive = V1::new(vec![dir(b"many", files.collect())]).build();
+    fs::write(&fixture.archive, archive.bytes).unwrap();
+    let server = Server::start([&fixture.archive]);
+    let expected: Vec<String> = (0..3000)
+        .map(|number| format!("file {number:04}.txt"))
+        .collect();
+    for limit in [7, 1000, 5000] {
+        let mut names = names(&server, "many", limit);
+        names.sort();
+        assert_eq!(names, expected, "{limit}");
+    }
+    assert_eq!(server.bytes("/files/many/file%202999.txt"), b"2999");
+}
+
+#[test]
+fn an_entry_has_what_a_page_shows_of_it() {
+    let fixture = Fixture::new();
+    let server = Server::start([&fixture.archive]);
+    let page = server.json("/api/list?path=MAPS");
+    assert_eq!(page["path"], "maps");
+    let entry = &page["entries"][0];
+    let time = fs::metadata(&fixture.archive).unwrap().modified().unwrap();
+    let time = time
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap()
+        .as_secs();
+    let tag = server.get("/files/maps/big.bin").header("etag").to_owned();
+    let expected = serde_json::json!({
+        "name": "big.bin", "kind": "file", "type": "bin", "size": 300_000, "modified": time,
+        "etag": tag, "view": "hex", "thumb": false, "enter": null, "converted": [],
+    });
+    assert_eq!(*entry, expected);
+    assert_eq!(server.get("/api/list?path=hello.txt").status, 404);
+    assert_eq!(server.get("/api/list?path=none").status, 404);
+    assert_eq!(server.get("/api/list?after=x").status, 400);
+    let after_the_end = server.json("/api/list?after=99");
+    assert_eq!(after_the_end["entries"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn hidden_companions_are_listed_on_request() {
+    let source = tempfile::tempdir().unwrap();
+    let archive = source.path().join("a.hpi");
+    let pcx = File::new(
+        fixtures::ta::pcx::Pcx::indexed(2, 2, vec![1, 2, 3, 4]).file(),
+        Method::Stored,
+    );
+    fs::write(
+        &archive,
+        V1::new(vec![file(b"logo.pcx", pcx)]).build().bytes,
+    )
+    .unwrap();
+    let server = Server::start([&archive]);
+    let names_of = |target: &str| {
+        let page = server.json(target);
+        let entries = page["entries"].as_array().unwrap();
+        let names = entries
+            .iter()
+            .map(|entry| entry["name"].as_str().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(names_of("/api/list"), ["logo.pcx"]);
+    assert_eq!(names_of("/api/list?all=1"), ["logo.pcx", "logo.pcx.meta"]);
+    let inner = names_of("/api/list?path=logo.pcx.meta");
+    assert!(inner.contains(&"info.json".to_owned()), "{inner:?}");
+}

@@ -1,0 +1,13 @@
+//! `hpi serve`: the tree over the network.
+
+#![cfg(feature = "serve")]
+
+mod conditions;
+#[cfg(target_os = "linux")]
+mod confined;
+mod files;
+mod guard;
+mod kit;
+mod life;
+mod list;
+mod page;

@@ -1,0 +1,59 @@
+//! The page without JavaScript.
+
+use std::fs;
+
+use testkit::mount::Fixture;
+
+use crate::kit::Server;
+
+#[test]
+fn it_lists_previews_and_saves() {
+    let fixture = Fixture::new();
+    let server = Server::start([&fixture.archive]);
+    let root = server.get("/?path=");
+    assert_eq!(root.header("content-type"), "text/html; charset=utf-8");
+    let root = root.text();
+    assert!(root.contains("<a href=\"?path=maps\">maps/</a>"), "{root}");
+    assert!(root.contains("href=\"files/hello.txt?download\""), "{root}");
+    let file = server.get("/?path=hello.txt").text();
+    assert!(file.contains("<pre>hello\n</pre>"), "{file}");
+    let style = server.get("/assets/plain.css");
+    assert_eq!(style.header("content-type"), "text/css; charset=utf-8");
+    assert_eq!(server.get("/?path=missing").status, 404);
+}
+
+#[test]
+fn names_and_texts_are_no_html() {
+    let source = tempfile::tempdir().unwrap();
+    let name = "<img src=x onerror=alert(1)>\"'.html";
+    fs::write(source.path().join(name), "<script>alert(1)</script>").unwrap();
+    let server = Server::start([source.path()]);
+    let list = server.get("/?path=").text();
+    let escaped: String = name.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let file = server.get(&format!("/?path={escaped}")).text();
+    for page in [list, file.clone()] {
+        assert!(
+            !page.contains("<img src=x") && !page.contains("<script>"),
+            "{page}"
+        );
+    }
+    assert!(file.contains("&lt;script&gt;"), "{file}");
+}
+
+#[test]
+fn long_directories_have_several_pages() {
+    let source = tempfile::tempdir().unwrap();
+    for number in 0..1001 {
+        fs::write(source.path().join(format!("{number:04}.bin")), "x").unwrap();
+    }
+    let server = Server::start([source.path()]);
+    let first = server.get("/?path=").text();
+    let next = first
+        .split("rel=\"next\" href=\"")
+        .nth(1)
+        .expect("a link to the next page");
+    let next = next.split('"').next().unwrap().replace("&amp;", "&");
+    let second = server.get(&format!("/{next}")).text();
+    let count = |page: &str| page.matches(".bin</a>").count();
+    assert_eq!((count(&first), count(&second)), (1000, 1));
+}
