@@ -77,6 +77,17 @@ export function App() {
     );
 }
 
+function Missing({ path, error }: { path: string; error: Error }) {
+    return (
+        <>
+            <Failure error={error} />
+            <p class="empty">
+                <a href={linkTo("", { q: nameOf(path) })}>Search for {nameOf(path)}</a> or go <a href={linkTo(parentOf(path))}>up</a>.
+            </p>
+        </>
+    );
+}
+
 /** Moves the focus, since the address names a place of the tree. */
 function skip(event: MouseEvent) {
     event.preventDefault();
@@ -100,7 +111,7 @@ function Content({ route: { path, params }, place, error, onMove }: ContentProps
         );
     }
     if (error) {
-        return <Failure error={error} />;
+        return <Missing path={path} error={error} />;
     }
     if (!place || place.kind === "elsewhere") {
         return <Waiting />;

@@ -70,9 +70,16 @@ test("an asset is shown by its model first, and then by all that is in it", () =
             "hex objects/tank.3do",
         ],
     );
-    assert.equal(chooseFacet(facets, tank)?.label, "model.glb");
-    assert.equal(chooseFacet(facets, tank, "table")?.label, "pieces.tsv");
-    assert.equal(chooseFacet(facets, tank, "sound")?.label, "model.glb");
+    assert.equal(chooseFacet(facets, "objects/tank.3do", tank)?.label, "model.glb");
+    assert.equal(chooseFacet(facets, "objects/tank.3do", tank, "table")?.label, "pieces.tsv");
+    assert.equal(chooseFacet(facets, "objects/tank.3do", tank, "sound")?.label, "model.glb");
+});
+
+test("the picture of a whole map comes before those of its parts", () => {
+    const map = entry("island.tnt", { view: "picture", enter: "island.tnt.meta" });
+    const facets = facetsOf("island.tnt", map, ["height.png", "map.png", "minimap.png"].map((name) => entry(name)));
+    assert.equal(chooseFacet(facets, "island.tnt", map)?.label, "map.png");
+    assert.equal(chooseFacet(facets, "island.tnt", map, "picture", "minimap.png")?.label, "minimap.png");
 });
 
 test("a file without more is shown as itself, and every file as bytes", () => {

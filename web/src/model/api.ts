@@ -66,8 +66,9 @@ export interface Where {
 
 export interface State {
     version: string;
-    index?: IndexState;
+    index?: IndexState | null;
     errors: number;
+    messages?: string[];
 }
 
 /** A line of the answer of `diff`; its shape depends on the type. */

@@ -19,6 +19,9 @@ const EXTENSIONS: Partial<Record<View, readonly string[]>> = {
     json: ["json"],
 };
 
+/** Names of files that show all of an asset, among others that show its parts. */
+const WHOLE = ["map.png", "model.glb", "level.glb"];
+
 /** The order of the tabs. */
 export const VIEWS: readonly View[] = ["model", "picture", "sound", "text", "table", "json", "hex"];
 
@@ -61,8 +64,18 @@ function withoutPreviews(facets: Facet[]): Facet[] {
 }
 
 /** Returns the facet to show: the one that was asked for, or the best one. */
-export function chooseFacet(facets: readonly Facet[], entry: Entry, view?: string, label?: string): Facet | undefined {
+export function chooseFacet(
+    facets: readonly Facet[],
+    path: string,
+    entry: Entry,
+    view?: string,
+    label?: string,
+): Facet | undefined {
     const wanted = [view, entry.view, ...VIEWS].find((view) => facets.some((facet) => facet.view === view));
     const ofView = facets.filter((facet) => facet.view === wanted);
-    return ofView.find((facet) => facet.label === label) ?? ofView[0];
+    return (
+        ofView.find((facet) => facet.label === label) ??
+        ofView.find((facet) => facet.path === path || WHOLE.includes(facet.label)) ??
+        ofView[0]
+    );
 }

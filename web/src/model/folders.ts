@@ -12,8 +12,8 @@ export interface Folder {
     readonly isComplete: boolean;
 }
 
-const FIRST_PAGE = 1000;
-const NEXT_PAGES = 5000;
+/** The largest page that the server gives. */
+const PAGE = 5000;
 const KEPT = 64;
 
 /** How long a folder is shown as it was, before it is also asked for again. */
@@ -62,7 +62,7 @@ class Opened {
     }
 
     private async *pages() {
-        let page = await list(this.path, null, FIRST_PAGE);
+        let page = await list(this.path, null, PAGE);
         const entries = [...page.entries, ...(await hiddenEntries(this.path, page.entries))];
         const wasLonger = (this.folder?.entries.length ?? 0) > entries.length;
         if (page.next === null || !wasLonger) {
@@ -70,7 +70,7 @@ class Opened {
         }
         yield;
         while (page.next !== null) {
-            page = await list(this.path, page.next, NEXT_PAGES);
+            page = await list(this.path, page.next, PAGE);
             entries.push(...page.entries);
             yield;
         }

@@ -7,7 +7,7 @@ import { useLoaded } from "../model/hooks";
 import { join, nameOf, parentOf } from "../model/paths";
 import { linkTo } from "../model/route";
 import { CopyButton } from "./controls";
-import { EntryIcon, Icon } from "./icons";
+import { Icon, iconOf } from "./icons";
 import { References } from "./references";
 
 interface DetailsProps {
@@ -24,14 +24,14 @@ export function Details({ path, entry, folder }: DetailsProps) {
     const zipped = folder ?? (isFolder ? path : null);
     return (
         <>
-            <h2 class="details-name">
-                {entry ? <EntryIcon entry={entry} /> : <Icon name="folder" />}
-                <span>{nameOf(path) || "All sources"}</span>
+            <div class={`details-name kind-${entry ? iconOf(entry) : "folder"}`}>
+                <Icon name={entry ? iconOf(entry) : "folder"} />
+                <h2>{nameOf(path) || "All sources"}</h2>
                 {path && <CopyButton text={path} label="Copy the path" />}
-            </h2>
+            </div>
             <Facts>
                 {entry?.type && <Fact name="Type">{entry.type}</Fact>}
-                {entry?.size != null && <Fact name="Size">{formatSize(entry.size)}{entry.size >= 1024 && ` (${entry.size.toLocaleString("en")})`}</Fact>}
+                {!isFolder && entry.size !== null && <Fact name="Size">{formatSize(entry.size)}{entry.size >= 1024 && ` (${entry.size.toLocaleString("en")})`}</Fact>}
                 {entry?.modified ? <Fact name="Changed">{formatTime(entry.modified)}</Fact> : null}
             </Facts>
             <div class="downloads">

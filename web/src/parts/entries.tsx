@@ -14,7 +14,7 @@ import { Thumb } from "./thumb";
 
 export type Layout = "grid" | "list";
 
-const CELL = { width: 148, height: 172 };
+const CELL = { width: 148, height: 160 };
 const LINE = 36;
 
 interface EntriesProps {
@@ -62,6 +62,9 @@ export function Entries({ path, entries, layout, order, onOrder, onMove }: Entri
         if (to !== undefined) {
             event.preventDefault();
             move(to);
+        } else if (event.key === " " && event.target instanceof HTMLAnchorElement) {
+            event.preventDefault();
+            event.target.click();
         }
     };
     const cell = (at: number) => {
@@ -161,7 +164,6 @@ function Cell({ path, entry, layout, isActive, hasFocus, onFocus }: CellProps) {
                     <Thumb path={join(path, entry.name)} entry={entry} />
                 </div>
                 {anchor}
-                <span class="cell-size">{formatSize(entry.size)}</span>
             </div>
         );
     }
@@ -172,7 +174,7 @@ function Cell({ path, entry, layout, isActive, hasFocus, onFocus }: CellProps) {
                 {anchor}
             </div>
             <div role="gridcell" class="column-type">{entry.kind === "directory" ? "" : entry.type}</div>
-            <div role="gridcell" class="column-size">{formatSize(entry.size)}</div>
+            <div role="gridcell" class="column-size">{entry.kind === "directory" ? "" : formatSize(entry.size)}</div>
             <div role="gridcell" class="column-modified">{formatTime(entry.modified)}</div>
         </>
     );

@@ -1,6 +1,6 @@
 /** The bar at the top: where one is, search, and the looks. */
 
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { go, useKeys } from "../model/hooks";
 import { ancestors, nameOf } from "../model/paths";
 import { linkTo } from "../model/route";
@@ -36,8 +36,10 @@ export function Header({ path, folder, q, onTree, onDetails, onHelp }: HeaderPro
 
 function Breadcrumbs({ path }: { path: string }) {
     const places = ancestors(path);
+    const element = useRef<HTMLElement>(null);
+    useEffect(() => element.current?.scrollTo({ left: element.current.scrollWidth }), [path]);
     return (
-        <nav class="breadcrumbs" aria-label="Path">
+        <nav class="breadcrumbs" aria-label="Path" ref={element}>
             <ol>
                 {places.map((place) => (
                     <li key={place}>

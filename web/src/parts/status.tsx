@@ -48,7 +48,14 @@ export function Status() {
             ) : (
                 <span>hpimount {known.version}</span>
             )}
-            {errors > 0 && <span class="badge badge-warning">{formatCount(errors, "error")}</span>}
+            {errors > 0 && (
+                <details>
+                    <summary class="badge badge-warning">{formatCount(errors, "error")}</summary>
+                    <ul class="messages">
+                        {known.messages?.map((message, at) => <li key={at}>{message}</li>)}
+                    </ul>
+                </details>
+            )}
         </div>
     );
 }

@@ -10,6 +10,10 @@ const queue = new Queue(4);
 /** Pictures are shown at half of this, so that they are sharp on every screen. */
 const PIXELS = 256;
 
+/** The height of a picture in a folder, and how often small ones are enlarged. */
+const ROOM = 100;
+const MOST_TIMES = 4;
+
 /** How often a picture is asked for while the server has no time. */
 const TRIES = 5;
 
@@ -34,7 +38,19 @@ export function Thumb({ path, entry }: { path: string; entry: Entry }) {
             }
         };
     }, [path, entry.thumb, entry.etag]);
-    return source === null ? <EntryIcon entry={entry} /> : <img src={source} alt="" draggable={false} onError={() => setSource(null)} />;
+    if (source === null) {
+        return <EntryIcon entry={entry} />;
+    }
+    return <img src={source} alt="" draggable={false} onLoad={enlarge} onError={() => setSource(null)} />;
+}
+
+/** Shows small pictures larger, by whole numbers, so that their pixels stay square. */
+function enlarge({ currentTarget: picture }: { currentTarget: HTMLImageElement }) {
+    const times = Math.min(Math.floor(ROOM / Math.max(picture.naturalWidth, picture.naturalHeight)), MOST_TIMES);
+    if (times > 1) {
+        picture.width = picture.naturalWidth * times;
+        picture.className = "pixels";
+    }
 }
 
 async function fetchPicture(url: string, signal: AbortSignal): Promise<Blob> {

@@ -39,7 +39,7 @@ export function File({ path, entry, params }: { path: string; entry: Entry; para
         return <Waiting />;
     }
     const facets = facetsOf(path, entry, inside?.entries ?? null);
-    const shown = chooseFacet(facets, entry, params["view"], params["of"]);
+    const shown = chooseFacet(facets, path, entry, params["view"], params["of"]);
     if (!shown) {
         return null;
     }

@@ -81,7 +81,7 @@ function Stage({ picture, name }: { picture: Picture; name: string }) {
                 <button type="button" class="button" aria-pressed={zoom === null} onClick={() => setZoom(null)}>Fit</button>
                 <button type="button" class="button" aria-pressed={zoom === 1} onClick={() => setZoom(1)}>100 %</button>
                 <Switch label="Pixels" value={pixels} onChange={setPixels} />
-                <Switch label="Checks" value={checks} onChange={setChecks} />
+                <Switch label="Checkerboard" value={checks} onChange={setChecks} />
                 {size && <span class="facts">{size.width} × {size.height}</span>}
             </div>
             <div
