@@ -134,7 +134,8 @@ fn the_explorer_keeps_its_promises_in_a_browser() {
     let merged = Server::start([games.join("mymod.ufo"), games.join("patch.gp3")]);
     let ran = Command::new("node")
         .arg(root().join("tests/serve/browser.mjs"))
-        .args([&server.url, &merged.url, trial::part("part", "whole")])
+        .args([&server.url, &merged.url])
+        .arg(trial::part("part", "whole"))
         .env("CHROMIUM", browser.unwrap())
         .stdin(Stdio::null())
         .output()

@@ -99,6 +99,19 @@ export async function request(url: string, init: RequestInit = {}): Promise<Resp
     return response;
 }
 
+/** Longer files are not taken to pieces in a browser. */
+const MAX_PARSED = 64 << 20;
+
+/** Fetches a text that is shown as a whole, such as a table. */
+export async function readText(path: string, signal?: AbortSignal): Promise<string> {
+    const response = await request(files(path), signal ? { signal } : {});
+    if (Number(response.headers.get("Content-Length")) > MAX_PARSED) {
+        await response.body?.cancel();
+        throw new Error(`${path} is too large to be shown here, but it can be downloaded`);
+    }
+    return response.text();
+}
+
 async function reason(response: Response): Promise<string> {
     const text = await response.text();
     try {

@@ -1,6 +1,6 @@
 /** What a file uses and what uses it, by the tables of its archive. */
 
-import { request, files } from "../model/api";
+import { readText } from "../model/api";
 import { leads } from "../model/folders";
 import { useLoaded } from "../model/hooks";
 import { type Linker, linkers } from "../model/links";
@@ -42,7 +42,7 @@ async function loadTable(root: string): Promise<Loaded | null> {
     for (const name of TABLES) {
         const path = join(root, `converted/tables/${name}`);
         if (await leads(path)) {
-            const table = parseTable(await (await request(files(path))).text());
+            const table = parseTable(await readText(path));
             return { path, table, links: await linkers(path, table) };
         }
     }

@@ -1,7 +1,7 @@
 /** JSON as a tree that folds. */
 
 import { useState } from "preact/hooks";
-import { files, request } from "../model/api";
+import { readText } from "../model/api";
 import { formatCount } from "../model/format";
 import { useLoaded } from "../model/hooks";
 import { Failure, Waiting } from "../parts/controls";
@@ -16,8 +16,7 @@ const UNFOLDED_LENGTH = 30;
 
 export function JsonViewer({ facet }: ViewerProps) {
     const { value, error } = useLoaded(facet.path, async (signal) => {
-        const text = await (await request(files(facet.path), { signal })).text();
-        return { parsed: JSON.parse(text) as unknown };
+        return { parsed: JSON.parse(await readText(facet.path, signal)) as unknown };
     });
     if (!value) {
         return error ? <Failure error={error} /> : <Waiting />;

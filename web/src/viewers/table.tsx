@@ -1,7 +1,7 @@
 /** Tables that are sorted and filtered, with cells that lead to files. */
 
 import { useMemo, useRef, useState } from "preact/hooks";
-import { files, request } from "../model/api";
+import { readText } from "../model/api";
 import { formatCount } from "../model/format";
 import { setParams, useKeys, useLoaded, useSize } from "../model/hooks";
 import { type Linker, linkers } from "../model/links";
@@ -16,7 +16,7 @@ const ROW = 28;
 
 export function TableViewer({ facet, params }: ViewerProps) {
     const { value: table, error } = useLoaded(facet.path, async (signal) =>
-        parseTable(await (await request(files(facet.path), { signal })).text()),
+        parseTable(await readText(facet.path, signal)),
     );
     const { value: links } = useLoaded(table && `links of ${facet.path}`, async () => (table ? linkers(facet.path, table) : []));
     const [filter, setFilter] = useState("");
