@@ -46,7 +46,8 @@ const eventually = async (check) => {
 /** The picture on a canvas, as a text that is equal for equal pictures. */
 const look = (selector) => page.locator(selector).evaluate((element) => element.toDataURL());
 const changes = async (selector, act) => {
-    const before = await look(selector);
+    let before = null;
+    await eventually(async () => before === (before = await look(selector)));
     await act();
     await eventually(async () => (await look(selector)) !== before);
 };
@@ -99,7 +100,8 @@ promise("a model is drawn, and a chosen animation moves it", async () => {
     await page.getByRole("button", { name: "walk", exact: true }).click();
     assert.match(page.url(), /anim=walk/);
     await button("Pause").waitFor();
-    await changes("canvas", () => page.waitForTimeout(100));
+    const moved = await look("canvas");
+    await eventually(async () => (await look("canvas")) !== moved);
     const colors = await page.locator("canvas").evaluate((canvas) => {
         const { width, height } = canvas;
         const copy = new OffscreenCanvas(width, height).getContext("2d");

@@ -56,9 +56,15 @@ export function useFolder(path: string): Loaded<Folder> {
         const folder = open(path);
         const show = (value: Folder | null, error: Error | null = null) => setShown({ path, value, error });
         const stop = folder.listen(show);
+        const load = () => folder.load().catch((error: Error) => show(folder.folder, error));
         show(folder.folder);
-        folder.load().catch((error: Error) => show(folder.folder, error));
-        return stop;
+        void load();
+        // It may have changed while another program was used.
+        addEventListener("focus", load);
+        return () => {
+            removeEventListener("focus", load);
+            stop();
+        };
     }, [path]);
     return shown.path === path ? shown : { value: open(path).folder, error: null };
 }

@@ -33,6 +33,7 @@ export function Entries({ path, entries, layout, order, onOrder, onMove }: Entri
     const moves = useRef(false);
     const columns = layout === "grid" ? Math.max(1, Math.floor(width / CELL.width)) : 1;
     const rows = Math.ceil(entries.length / columns);
+    const headers = layout === "list" ? 1 : 0;
     const current = Math.min(active, entries.length - 1);
 
     const move = (to: number) => {
@@ -84,7 +85,7 @@ export function Entries({ path, entries, layout, order, onOrder, onMove }: Entri
         );
     };
     return (
-        <div class={`entries entries-${layout}`} role="grid" aria-label="Files" aria-rowcount={rows + 1} onKeyDown={press}>
+        <div class={`entries entries-${layout}`} role="grid" aria-label="Files" aria-rowcount={rows + headers} onKeyDown={press}>
             <Header layout={layout} order={order} onOrder={onOrder} />
             <Scroller
                 class="entries-rows"
@@ -95,7 +96,7 @@ export function Entries({ path, entries, layout, order, onOrder, onMove }: Entri
                 onWidth={setWidth}
             >
                 {(row) => (
-                    <div key={row} class="entries-row" role="row" aria-rowindex={row + 2}>
+                    <div key={row} class="entries-row" role="row" aria-rowindex={row + headers + 1}>
                         {Array.from({ length: columns }, (_, column) => cell(row * columns + column))}
                     </div>
                 )}

@@ -26,18 +26,15 @@ import { type GLTF, GLTFLoader, type GLTFParser } from "three/addons/loaders/GLT
 /** KHR_node_visibility, which three.js does not know: hides nodes, and lists them. */
 class NodeVisibility {
     readonly name = "KHR_node_visibility";
-    readonly hidden: Object3D[] = [];
+    hidden: Object3D[] = [];
 
     constructor(private readonly parser: GLTFParser) {}
 
-    async afterRoot({ scenes }: GLTF): Promise<void> {
+    async afterRoot(): Promise<void> {
         const nodes: { extensions?: Record<string, { visible?: boolean }> }[] = this.parser.json.nodes ?? [];
-        const isHidden = (object: Object3D) => {
-            const node = this.parser.associations.get(object)?.nodes;
-            return node !== undefined && nodes[node]?.extensions?.[this.name]?.visible === false;
-        };
-        scenes.forEach((scene) => scene.traverse((object) => isHidden(object) && this.hidden.push(object)));
-        this.hidden.forEach((object) => (object.visible = false));
+        const isHidden = (at: number) => nodes[at]?.extensions?.[this.name]?.visible === false;
+        const hidden = [...nodes.keys()].filter(isHidden);
+        this.hidden = await Promise.all(hidden.map((at) => this.parser.getDependency("node", at)));
     }
 }
 
@@ -79,13 +76,15 @@ export class ModelScene {
         private readonly hiddenNodes: readonly Object3D[],
     ) {
         this.clips = gltf.animations.map(({ name, duration }) => ({ name, seconds: duration }));
-        this.mixer = new AnimationMixer(gltf.scene);
-        // Textures show at about their own brightness, from all sides.
-        this.scene.add(gltf.scene, new HemisphereLight(0xffffff, 0xb3b3b3, 3));
+        this.mixer = new AnimationMixer(this.scene);
+        // Textures show at about their own brightness, from all sides. Hidden nodes may
+        // be in a scene of their own, for programs that do not know the extension.
+        this.scene.add(...gltf.scenes, new HemisphereLight(0xffffff, 0xb3b3b3, 3));
+        this.setHiddenShown(false);
         this.controls = new OrbitControls(this.camera, renderer.domElement);
         this.controls.addEventListener("change", () => this.draw());
         let triangles = 0;
-        gltf.scene.traverse((object) => {
+        this.scene.traverse((object) => {
             if (object instanceof Mesh) {
                 const { index, attributes } = object.geometry;
                 triangles += (index?.count ?? attributes.position.count) / 3;
@@ -132,8 +131,8 @@ export class ModelScene {
 
     private bounds(): Sphere {
         const box = new Box3();
-        this.gltf.scene.updateWorldMatrix(true, true);
-        this.gltf.scene.traverseVisible((object) => {
+        this.scene.updateWorldMatrix(true, true);
+        this.scene.traverseVisible((object) => {
             if (object instanceof Mesh) {
                 box.union(new Box3().setFromObject(object, true));
             }
@@ -173,6 +172,7 @@ export class ModelScene {
 
     setHiddenShown(isShown: boolean): void {
         this.hiddenNodes.forEach((object) => (object.visible = isShown));
+        this.gltf.scenes.forEach((scene) => (scene.visible = isShown || scene === this.gltf.scene));
         this.draw();
     }
 
@@ -233,7 +233,7 @@ export class ModelScene {
         cancelAnimationFrame(this.frame);
         this.frame = -1;
         this.controls.dispose();
-        this.gltf.scene.traverse((object) => object instanceof Mesh && object.geometry.dispose());
+        this.scene.traverse((object) => object instanceof Mesh && object.geometry.dispose());
         this.materials.forEach((material) => material.dispose());
         this.textures.forEach((texture) => texture.dispose());
         this.renderer.dispose();
