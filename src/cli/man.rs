@@ -15,7 +15,7 @@ use crate::app::EXIT_REASONS;
 const WIDTH: usize = 76;
 
 /// The date of the last change to the pages.
-const DATE: &str = "2026-11-28";
+const DATE: &str = "2026-11-29";
 
 /// Returns the man page of a command, or of `hpi`, in roff.
 ///

@@ -20,7 +20,7 @@ const TINY: u64 = MIB / 16;
 const ENTRY: u64 = 1024;
 
 /// The bounds of a walk, and how much of them it has used.
-pub(super) struct Bounds {
+pub(crate) struct Bounds {
     /// Number of bytes that may be read for each byte of the source.
     expansion: u64,
     /// Whether the source is a container rather than a folder on disk.
@@ -34,7 +34,7 @@ pub(super) struct Bounds {
 impl Bounds {
     /// Begins a walk of a source, which may read `expansion` bytes for each of
     /// its bytes, and enter as many archives in archives for each MiB.
-    pub(super) fn new(source: &Archive, expansion: u64) -> Self {
+    pub(crate) fn new(source: &Archive, expansion: u64) -> Self {
         Self {
             expansion,
             is_container: source.is_container,
@@ -47,12 +47,12 @@ impl Bounds {
     /// Returns whether an entry is packed: outside of archives, everything is
     /// stored as it is. `archives` is the number of archives around it below the
     /// start of the walk.
-    pub(super) fn is_packed(&self, archives: usize) -> bool {
+    pub(crate) fn is_packed(&self, archives: usize) -> bool {
         self.is_container || archives > 0
     }
 
     /// Counts an archive that is not packed itself.
-    pub(super) fn store(&mut self, archive: &Archive) {
+    pub(crate) fn store(&mut self, archive: &Archive) {
         self.stored = self.stored.saturating_add(archive.stored);
     }
 
@@ -60,7 +60,7 @@ impl Bounds {
     ///
     /// # Errors
     /// Returns a message if that is too much.
-    pub(super) fn read(&mut self, bytes: u64) -> Result<(), String> {
+    pub(crate) fn read(&mut self, bytes: u64) -> Result<(), String> {
         self.bytes = self.bytes.saturating_add(bytes).saturating_add(ENTRY);
         let most = self.stored.max(SMALL).saturating_mul(self.expansion);
         if self.bytes <= most {
@@ -76,7 +76,7 @@ impl Bounds {
     ///
     /// # Errors
     /// Returns a message if these are too many.
-    pub(super) fn enter(&mut self) -> Result<(), String> {
+    pub(crate) fn enter(&mut self) -> Result<(), String> {
         self.archives += 1;
         let most = self.stored.max(FEW).saturating_mul(self.expansion) / MIB;
         if self.archives <= most {

@@ -4,7 +4,7 @@
 //! Everything is shown as in a mount of the sources, within the same memory
 //! budget.
 
-mod bounds;
+pub(crate) mod bounds;
 mod cat;
 pub mod check;
 mod contents;
@@ -18,7 +18,7 @@ pub(crate) mod path;
 mod room;
 mod shown;
 mod text;
-mod walk;
+pub(crate) mod walk;
 
 pub use self::bounds::EXPANSION;
 pub use self::cat::cat;

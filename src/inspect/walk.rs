@@ -22,7 +22,7 @@ struct Level {
 }
 
 /// A walk through a tree.
-pub(super) struct Walk {
+pub(crate) struct Walk {
     levels: Vec<Level>,
     /// Path of the innermost directory.
     path: String,
@@ -30,15 +30,15 @@ pub(super) struct Walk {
 
 /// An entry of a walk.
 #[derive(Clone)]
-pub(super) struct Step {
+pub(crate) struct Step {
     /// Its path from the root of the mount.
-    pub(super) path: String,
-    pub(super) entry: Entry,
+    pub(crate) path: String,
+    pub(crate) entry: Entry,
 }
 
 impl Walk {
     /// Creates a walk of everything below a directory with this path.
-    pub(super) fn new(directory: HeldIno, path: String) -> Self {
+    pub(crate) fn new(directory: HeldIno, path: String) -> Self {
         let mut walk = Self {
             levels: Vec::new(),
             path,
@@ -59,7 +59,7 @@ impl Walk {
 
     /// Returns the next entry. A directory that cannot be listed is an error,
     /// with its path, after which the walk continues.
-    pub(super) fn next(&mut self, vfs: &Vfs) -> Option<Result<Step, (String, mount::Error)>> {
+    pub(crate) fn next(&mut self, vfs: &Vfs) -> Option<Result<Step, (String, mount::Error)>> {
         loop {
             let level = self.levels.last_mut()?;
             if let Some(entry) = level.listed.pop_front() {
@@ -88,7 +88,7 @@ impl Walk {
     }
 
     /// Enters the directory that was just returned.
-    pub(super) fn enter(&mut self, step: Step) {
+    pub(crate) fn enter(&mut self, step: Step) {
         let outer = self.path.len();
         let archives = self.archives() + usize::from(step.entry.role == Role::Inside);
         self.path = step.path;
@@ -97,7 +97,7 @@ impl Walk {
 
     /// Returns the number of archives, below the start of the walk, around the
     /// entry that was just returned.
-    pub(super) fn archives(&self) -> usize {
+    pub(crate) fn archives(&self) -> usize {
         self.levels.last().map_or(0, |level| level.archives)
     }
 }

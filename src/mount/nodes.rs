@@ -12,6 +12,17 @@ use crate::namespace::transient::TransientKind;
 use crate::namespace::tree::InodeKind;
 use crate::sync::lock;
 
+/// Something that files are in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Container {
+    /// The name of its file.
+    pub(crate) name: String,
+    /// The name of its format.
+    pub(crate) format: &'static str,
+    /// Its path in the mount; `None` for a source.
+    pub(crate) path: Option<String>,
+}
+
 impl Vfs {
     /// Returns the inode with this number, and builds its subtree unless that is
     /// cached.
@@ -67,15 +78,66 @@ impl Vfs {
             )
     }
 
-    /// Returns the path of the asset that a generated file shows, if it shows one.
+    /// Returns the asset that a generated file shows, if it shows one.
+    pub(crate) fn asset_of_generated(&self, ino: Ino) -> Option<Ino> {
+        match self.node(ino).ok()?.rendered()?.0 {
+            RenderedFile::Report(..) => None,
+            RenderedFile::OfView(viewed, _) => Some(viewed.asset),
+            RenderedFile::OfAsset(file) => Some(file.asset),
+        }
+    }
+
+    /// Returns the path of that asset.
     pub(crate) fn shown_asset(&self, ino: Ino) -> Option<String> {
-        let node = self.node(ino).ok()?;
-        let asset = match node.rendered()?.0 {
-            RenderedFile::Report(..) => return None,
-            RenderedFile::OfView(viewed, _) => viewed.asset,
-            RenderedFile::OfAsset(file) => file.asset,
-        };
+        let asset = self.asset_of_generated(ino)?;
         place::path(self, &self.node(asset).ok()?).ok()
+    }
+
+    /// Returns what a file is in, from the source to the innermost archive or asset: the
+    /// name and the format of each, and its path in the mount, which a source has not.
+    pub(crate) fn containers(&self, ino: Ino) -> Result<Vec<Container>> {
+        let mut around = Vec::new();
+        let mut inner = self.node(ino)?;
+        loop {
+            if let Some(asset) = self.asset_of_generated(inner.ino()) {
+                let asset = self.node(asset)?;
+                let format = super::format_of(&asset).map_or("", |format| format.name);
+                around.push(Container {
+                    name: asset.tree().name(asset.index).to_owned(),
+                    format,
+                    path: Some(place::path(self, &asset)?),
+                });
+                inner = asset;
+                continue;
+            }
+            let origin = inner.subtree().range.origin;
+            let volume = inner.volume();
+            let volume = volume.or_else(|| inner.subtree().volumes.first());
+            let seen = match origin {
+                Origin::Directory(seen) => Some(self.node(seen)?),
+                Origin::Hidden(seen, _) | Origin::Plain(seen) => Some(self.node(seen)?),
+                Origin::Root | Origin::Files | Origin::Control => None,
+            };
+            // A directory that is listed on demand is in the same container.
+            let archive = seen.as_ref().and_then(|seen| match seen.kind() {
+                Some(InodeKind::Companion { of, .. }) => Some(seen.other(of)),
+                _ => None,
+            });
+            if let Some(volume) = volume.filter(|_| seen.is_none() || archive.is_some()) {
+                let path = archive.map(|archive| place::path(self, &archive));
+                around.push(Container {
+                    name: volume.name.clone(),
+                    format: volume.format,
+                    path: path.transpose()?,
+                });
+            }
+            match seen {
+                Some(seen) => inner = seen,
+                None => break,
+            }
+        }
+        around.reverse();
+        Ok(around)
     }
 
     /// Returns whether an inode is another name of an asset.

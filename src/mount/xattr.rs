@@ -6,7 +6,7 @@ use super::subtree::{Node, RenderedFile};
 use super::{Error, FileKind, Ino, Meta, Result, Vfs, place};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::InodeKind;
-use hpimount_assets::model::{png, reduced};
+use hpimount_assets::model::{Picture, png, reduced};
 use hpimount_containers::io::Bounded;
 
 /// The original bytes of a name.
@@ -47,6 +47,26 @@ pub(super) struct Xattrs<'v> {
 }
 
 impl Vfs {
+    /// Returns the picture that represents an asset, with sides of at most `edge` pixels.
+    ///
+    /// # Errors
+    /// Returns [`Error::NoAttribute`] if there is none, or an error if the asset cannot be
+    /// read or there is not enough memory.
+    pub(crate) fn small_picture(&self, asset: &Node<'_>, edge: u32) -> Result<Picture> {
+        if self.options.meta == Meta::Off {
+            return Err(Error::NoAttribute);
+        }
+        let budget = self.reader.budget();
+        let failed = |error| self.failed(asset, &error);
+        // A pixel takes eight bytes while its PNG file is read.
+        let max_pixels = budget.limit() / 32;
+        let _memory = budget
+            .reserve("its preview", budget.limit() / 2, true)
+            .map_err(failed)?;
+        let picture = self.picture(asset, max_pixels).map_err(failed)?;
+        Ok(reduced(picture.ok_or(Error::NoAttribute)?, edge))
+    }
+
     /// Returns whether something can be edited in a generated file.
     pub(crate) fn is_editable(&self, ino: Ino) -> bool {
         let editable = self.xattr(ino, EDITABLE);
@@ -167,18 +187,7 @@ impl<'v> Xattrs<'v> {
     /// Returns the picture that represents an asset as a PNG file, as large as
     /// fits into a value.
     fn preview(&self) -> Result<Vec<u8>> {
-        if self.vfs.options.meta == Meta::Off {
-            return Err(Error::NoAttribute);
-        }
-        let budget = self.vfs.reader.budget();
-        let failed = |error| self.vfs.failed(&self.node, &error);
-        // A pixel takes eight bytes while its PNG file is read.
-        let max_pixels = budget.limit() / 32;
-        let _memory = budget
-            .reserve("its preview", budget.limit() / 2, true)
-            .map_err(failed)?;
-        let picture = self.vfs.picture(&self.node, max_pixels).map_err(failed)?;
-        let mut picture = reduced(picture.ok_or(Error::NoAttribute)?, MAX_EDGE);
+        let mut picture = self.vfs.small_picture(&self.node, MAX_EDGE)?;
         loop {
             let mut file = Bounded::new(MAX_PREVIEW);
             if png::write(&picture, &mut file).is_ok() {

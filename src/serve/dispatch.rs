@@ -6,7 +6,7 @@ use super::answer::Answer;
 use super::head::Head;
 use super::route::Call;
 use super::site::Site;
-use super::{file, list, page};
+use super::{file, list, page, place, search, thumb, zip};
 
 /// Returns the answer to a request.
 pub(super) fn answer(site: &Arc<Site>, head: &Head, call: &Call) -> Answer {
@@ -25,7 +25,13 @@ pub(super) fn answer(site: &Arc<Site>, head: &Head, call: &Call) -> Answer {
             limit,
             all,
         } => list::answer(site, path, *after, *limit, *all),
-        Call::State => Ok(site.state()),
+        Call::Thumbnail { path, size } => thumb::answer(site, head, path, *size),
+        Call::Zip(path) => zip::answer(site, path),
+        Call::Search(query) => search::answer(site, query),
+        Call::Where(path) => place::place(site, path),
+        Call::Diff(paths) => place::diff(site, paths),
+        Call::State => Ok(site.state(search::state(site))),
+        Call::Licences => Ok(page::licences(head)),
     };
     // Looking up entries gives numbers to directories.
     site.vfs().trim_numbers();

@@ -257,8 +257,14 @@ impl Server {
             Err(refusal) => return self.refused(&head, &refusal, connection),
         };
         let (reply, answered) = oneshot::channel();
+        let urgency = match call {
+            Call::Thumbnail { .. } => Urgency::Picture,
+            _ => Urgency::First,
+        };
         let job = Job::Answer(Box::new((head.clone(), call)), reply);
-        self.queue.push(Urgency::First, job);
+        if !self.queue.push(urgency, job) {
+            return self.refused(&head, &Refusal::Busy, connection);
+        }
         match answered.await {
             Ok(answer) => self.sent(&head, answer, connection),
             // The thread has panicked, or the server ends.

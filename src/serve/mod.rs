@@ -4,7 +4,8 @@
 //! and what is asked for (`head`, `route`, `range`), opens no files and parses nothing of a source.
 //! Reading threads have the tree and no sockets (`dispatch`, `site`): each takes the next work from a
 //! queue (`pieces`) and returns an answer (`answer`), or a piece of one. There is a module
-//! for each route: `file`, `list`, `page`; `kind` knows the types of files.
+//! for each route: `file`, `list`, `thumb`, `zip`, `search`, `place`, `page`; `kind` knows
+//! the types of files.
 
 mod answer;
 mod connection;
@@ -15,11 +16,16 @@ mod head;
 mod http;
 mod kind;
 mod list;
+mod names;
 mod page;
 mod pieces;
+mod place;
 mod range;
 mod route;
+mod search;
 mod site;
+mod thumb;
+mod zip;
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -60,6 +66,7 @@ pub fn read_page_in_development() {
 
 /// A server that answers clients.
 pub struct Serving {
+    threads: usize,
     queue: Arc<Queue<Job>>,
     stop: watch::Sender<bool>,
     network: JoinHandle<io::Result<()>>,
@@ -67,6 +74,7 @@ pub struct Serving {
 
 impl Serving {
     /// Starts the thread with the connections, which calls `enter` first, to be confined.
+    /// There will be this many threads that read.
     ///
     /// # Errors
     /// Returns an error if it cannot be started.
@@ -74,9 +82,10 @@ impl Serving {
         listeners: Vec<TcpListener>,
         guard: Guard,
         patience: Patience,
+        threads: usize,
         enter: impl FnOnce() -> io::Result<()> + Send + 'static,
     ) -> io::Result<Self> {
-        let queue = Arc::new(Queue::new());
+        let queue = Arc::new(Queue::new(threads / 2));
         let (stop, stopped) = watch::channel(false);
         // Afterwards it could not make what it waits with.
         let runtime = Builder::new_current_thread().enable_all().build()?;
@@ -88,30 +97,35 @@ impl Serving {
         let network = thread::Builder::new().name("network".to_owned());
         Ok(Self {
             network: network.spawn(serve)?,
+            threads,
             queue,
             stop,
         })
     }
 
-    /// Starts threads that read the site. They are confined as the current one.
+    /// Starts the threads that read the site. They are confined as the current one.
     ///
     /// # Errors
     /// Returns an error if one cannot be started.
-    pub fn read(&self, site: &Arc<Site>, threads: usize) -> io::Result<()> {
-        for number in 0..threads {
+    pub fn read(&self, site: &Arc<Site>) -> io::Result<()> {
+        for number in 0..self.threads {
             let (site, queue) = (site.clone(), self.queue.clone());
             let work = move || {
-                while let Some(job) = queue.next() {
+                let perform = |job: Job| {
                     let perform = || job.perform(|head, call| dispatch::answer(&site, head, call));
                     // The client gets an internal error.
                     if catch_unwind(AssertUnwindSafe(perform)).is_err() {
                         log::error!("internal error in a request");
                     }
-                }
+                };
+                while queue.perform(perform) {}
             };
             let reader = thread::Builder::new().name(format!("reader-{number}"));
             reader.spawn(work)?;
         }
+        let site = site.clone();
+        let names = thread::Builder::new().name("names".to_owned());
+        names.spawn(move || search::collect(&site))?;
         Ok(())
     }
 

@@ -68,6 +68,22 @@ pub(super) fn page(site: &Arc<Site>, head: &Head) -> Answer {
     }
 }
 
+/// Answers with the licences of what the program consists of.
+pub(super) fn licences(head: &Head) -> Answer {
+    let packages = sent(head, "licences.txt").and_then(|answer| match answer.body {
+        super::answer::Content::Bytes(bytes) => Some(bytes),
+        super::answer::Content::Pieces(..) => None,
+    });
+    let packages = packages.unwrap_or_default();
+    let text = [
+        include_bytes!("../../LICENSE-MIT"),
+        &b"\nor\n\n"[..],
+        include_bytes!("../../LICENSE-APACHE"),
+        &packages,
+    ];
+    Answer::text(Policy::Data, "text/plain; charset=utf-8", text.concat())
+}
+
 /// Answers with a file of a page.
 ///
 /// # Errors

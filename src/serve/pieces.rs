@@ -22,57 +22,93 @@ pub(super) enum Urgency {
     First,
     /// It continues what was begun.
     Further,
+    /// It is a picture of a directory.
+    Picture,
 }
+
+/// Pictures that may wait.
+const MAX_PICTURES: usize = 256;
 
 /// The work to be done.
 pub(super) struct Queue<J> {
     state: Mutex<State<J>>,
+    max_painters: usize,
     changed: Condvar,
 }
 
 struct State<J> {
     first: VecDeque<J>,
     further: VecDeque<J>,
+    pictures: Vec<J>,
+    /// Threads that make pictures.
+    painters: usize,
     is_closed: bool,
 }
 
 impl<J> Queue<J> {
-    /// Creates an empty queue.
-    pub(super) fn new() -> Self {
+    /// Creates an empty queue. At most `painters` threads make pictures.
+    pub(super) fn new(painters: usize) -> Self {
         Self {
             state: Mutex::new(State {
                 first: VecDeque::new(),
                 further: VecDeque::new(),
+                pictures: Vec::new(),
+                painters: 0,
                 is_closed: false,
             }),
+            max_painters: painters,
             changed: Condvar::new(),
         }
     }
 
-    /// Adds work. After the end it is dropped.
-    pub(super) fn push(&self, urgency: Urgency, job: J) {
+    /// Adds work. After the end it is dropped. Returns false, and drops it, if too many
+    /// pictures wait.
+    pub(super) fn push(&self, urgency: Urgency, job: J) -> bool {
         let mut state = lock(&self.state);
         if state.is_closed {
-            return;
+            return true;
         }
         match urgency {
             Urgency::First => state.first.push_back(job),
             Urgency::Further => state.further.push_back(job),
+            Urgency::Picture if state.pictures.len() == MAX_PICTURES => return false,
+            Urgency::Picture => state.pictures.push(job),
         }
         drop(state);
         self.changed.notify_one();
+        true
     }
 
-    /// Waits for work; `None` at the end.
-    pub(super) fn next(&self) -> Option<J> {
+    /// Waits for work and does it. Returns false at the end.
+    pub(super) fn perform(&self, perform: impl FnOnce(J)) -> bool {
+        let Some((job, urgency)) = self.next() else {
+            return false;
+        };
+        let _done = Done {
+            queue: self,
+            urgency,
+        };
+        perform(job);
+        true
+    }
+
+    fn next(&self) -> Option<(J, Urgency)> {
         let mut state = lock(&self.state);
         loop {
             if state.is_closed {
                 return None;
             }
-            let next = state.first.pop_front();
-            if let Some(job) = next.or_else(|| state.further.pop_front()) {
-                return Some(job);
+            if let Some(job) = state.first.pop_front() {
+                return Some((job, Urgency::First));
+            }
+            if let Some(job) = state.further.pop_front() {
+                return Some((job, Urgency::Further));
+            }
+            if state.painters < self.max_painters
+                && let Some(job) = state.pictures.pop()
+            {
+                state.painters += 1;
+                return Some((job, Urgency::Picture));
             }
             state = wait(&self.changed, state);
         }
@@ -85,10 +121,26 @@ impl<J> Queue<J> {
         let dropped = (
             std::mem::take(&mut state.first),
             std::mem::take(&mut state.further),
+            std::mem::take(&mut state.pictures),
         );
         drop(state);
         drop(dropped);
         self.changed.notify_all();
+    }
+}
+
+/// Work that is being done, also if it panics.
+struct Done<'q, J> {
+    queue: &'q Queue<J>,
+    urgency: Urgency,
+}
+
+impl<J> Drop for Done<'_, J> {
+    fn drop(&mut self) {
+        if self.urgency == Urgency::Picture {
+            lock(&self.queue.state).painters -= 1;
+            self.queue.changed.notify_one();
+        }
     }
 }
 
@@ -125,20 +177,46 @@ impl Drop for Permit {
 mod tests {
     use super::*;
 
+    fn next(queue: &Queue<u32>) -> Option<u32> {
+        queue.next().map(|(job, _)| job)
+    }
+
     #[test]
     fn what_somebody_waits_for_comes_before_the_rest_of_downloads() {
-        let queue = Queue::new();
+        let queue = Queue::new(1);
         for number in 0..1000 {
             queue.push(Urgency::Further, number);
         }
         queue.push(Urgency::First, 1000);
         queue.push(Urgency::First, 1001);
-        let order: Vec<_> = (0..4).map(|_| queue.next().unwrap()).collect();
+        let order: Vec<_> = (0..4).map(|_| next(&queue).unwrap()).collect();
         assert_eq!(order, [1000, 1001, 0, 1]);
         queue.close();
-        assert_eq!(queue.next(), None);
+        assert_eq!(next(&queue), None);
         queue.push(Urgency::First, 1);
-        assert_eq!(queue.next(), None);
+        assert_eq!(next(&queue), None);
+    }
+
+    #[test]
+    fn pictures_come_last_and_the_newest_first_on_some_of_the_threads() {
+        let queue = Queue::new(1);
+        for number in 0..MAX_PICTURES as u32 {
+            assert!(queue.push(Urgency::Picture, number));
+        }
+        assert!(!queue.push(Urgency::Picture, 1000), "too many wait");
+        queue.push(Urgency::Further, 2000);
+        queue.push(Urgency::First, 3000);
+        assert_eq!(next(&queue), Some(3000));
+        assert_eq!(next(&queue), Some(2000));
+        let mut order = Vec::new();
+        for _ in 0..2 {
+            queue.perform(|picture| {
+                order.push(picture);
+                assert_eq!(lock(&queue.state).painters, 1);
+            });
+        }
+        assert_eq!(order, [255, 254]);
+        assert_eq!(lock(&queue.state).painters, 0);
     }
 
     #[test]

@@ -22,6 +22,19 @@ impl Tree {
     }
 }
 
+/// What is searched for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Query {
+    /// A part of a name.
+    pub(super) text: String,
+    /// The directory to search.
+    pub(super) path: String,
+    /// The type of what is wanted, in lower case.
+    pub(super) type_of: Option<String>,
+    /// How far earlier answers have searched.
+    pub(super) after: u64,
+}
+
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Call {
@@ -56,13 +69,35 @@ pub(super) enum Call {
         /// Whether hidden companions are added.
         all: bool,
     },
+    /// A picture of a file.
+    Thumbnail {
+        /// Its path.
+        path: String,
+        /// The longest side of the picture, in pixels.
+        size: u32,
+    },
+    /// A directory as an archive.
+    Zip(String),
+    /// Entries by their names.
+    Search(Query),
+    /// Where a file comes from.
+    Where(String),
+    /// How two entries differ.
+    Diff([String; 2]),
     /// What is served, and how it fares.
     State,
+    /// The licences of what the program consists of.
+    Licences,
 }
 
 /// Number of entries of a page of a listing: usually, and at most.
 const USUAL_LIMIT: usize = 1000;
 const MAX_LIMIT: usize = 5000;
+
+/// The longest side of a thumbnail in pixels: usually, at least and at most.
+const USUAL_EDGE: u64 = 128;
+const MIN_EDGE: u64 = 32;
+const MAX_EDGE: u64 = 512;
 
 impl Call {
     /// Returns what a request asks for.
@@ -107,7 +142,27 @@ impl Call {
                     .clamp(1, MAX_LIMIT as u64) as usize,
                 all: head.has("all"),
             }),
+            ("thumb", Some(rest)) => Ok(Self::Thumbnail {
+                path: path(rest)?,
+                size: head.number("size", USUAL_EDGE)?.clamp(MIN_EDGE, MAX_EDGE) as u32,
+            }),
+            ("zip", rest) => {
+                let tree = match head.has("converted") {
+                    true => Tree::Converted,
+                    false => Tree::Files,
+                };
+                Ok(Self::Zip(tree.in_mount(&path(rest.unwrap_or_default())?)))
+            }
+            ("api", Some("search")) => Ok(Self::Search(Query {
+                text: head.parameter("q").unwrap_or_default(),
+                path: parameter("path")?,
+                type_of: head.parameter("type").map(|kind| kind.to_lowercase()),
+                after: head.number("after", 0)?,
+            })),
+            ("api", Some("where")) => Ok(Self::Where(parameter("path")?)),
+            ("api", Some("diff")) => Ok(Self::Diff([parameter("a")?, parameter("b")?])),
             ("api", Some("state")) => Ok(Self::State),
+            ("licences", None) => Ok(Self::Licences),
             _ => Err(Refusal::NoRoute),
         }
     }

@@ -8,10 +8,25 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::answer::{Answer, Broken, Content, Pieces, Policy, Refusal};
+use super::names::Names;
 use super::range::Tag;
 use crate::content::Access;
 use crate::inspect::path::{Found, find};
+use crate::memory::cache::{Cache, Value as Cached};
 use crate::mount::{Error, Node, Prepared, Vfs};
+
+/// Thumbnails by the tags of their files and their sizes.
+pub(super) type Thumbnails = Cache<(String, u32), Thumbnail, Error>;
+
+/// A PNG file.
+#[derive(Clone)]
+pub(super) struct Thumbnail(pub(super) Bytes);
+
+impl Cached for Thumbnail {
+    fn weight(&self) -> usize {
+        self.0.len()
+    }
+}
 
 /// Number of bytes of a piece of a body that is not large.
 pub(super) const PIECE: usize = 64 << 10;
@@ -23,6 +38,10 @@ pub struct Site {
     base: Sha256,
     /// What `/api/state` says of the sources.
     sources: Value,
+    /// The names of all entries.
+    pub(super) names: Names,
+    /// Thumbnails that were made.
+    pub(super) thumbnails: Arc<Thumbnails>,
 }
 
 impl Site {
@@ -42,6 +61,8 @@ impl Site {
         }
         let sources = sources(&vfs);
         Self {
+            names: Names::new(&vfs),
+            thumbnails: Cache::new(vfs.reader().budget(), 1),
             vfs,
             base: hasher,
             sources,
@@ -54,13 +75,13 @@ impl Site {
     }
 
     /// Answers what is served, and how it fares.
-    pub(super) fn state(&self) -> Answer {
+    pub(super) fn state(&self, index: Value) -> Answer {
         let reader = self.vfs.reader();
         let stats = reader.stats.to_json();
         let state = json!({
             "version": env!("CARGO_PKG_VERSION"),
             "sources": self.sources,
-            "index": Value::Null,
+            "index": index,
             "errors": stats["errors"],
             "messages": stats["last_errors"],
             "memory": reader.cache_json()["bytes"],

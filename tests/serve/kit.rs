@@ -224,3 +224,28 @@ fn unchunked(mut rest: &[u8]) -> Vec<u8> {
         rest = &chunk[length + 2..];
     }
 }
+
+/// Saves the chunked body of a successful response as a file, without keeping it in memory.
+pub(crate) fn save(stream: TcpStream, path: &std::path::Path) {
+    let mut received = BufReader::new(stream);
+    let mut line = String::new();
+    received.read_line(&mut line).unwrap();
+    assert!(line.contains(" 200 "), "{line}");
+    while line != "\r\n" {
+        line.clear();
+        received.read_line(&mut line).unwrap();
+    }
+    let mut file = std::fs::File::create(path).unwrap();
+    loop {
+        line.clear();
+        received.read_line(&mut line).unwrap();
+        let length = u64::from_str_radix(line.trim(), 16).unwrap();
+        let copied = std::io::copy(&mut received.by_ref().take(length), &mut file).unwrap();
+        assert_eq!(copied, length, "the body is cut off");
+        line.clear();
+        received.read_line(&mut line).unwrap();
+        if length == 0 {
+            return;
+        }
+    }
+}

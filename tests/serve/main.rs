@@ -11,3 +11,6 @@ mod kit;
 mod life;
 mod list;
 mod page;
+mod search;
+mod thumb;
+mod zip;

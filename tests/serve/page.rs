@@ -57,3 +57,11 @@ fn long_directories_have_several_pages() {
     let count = |page: &str| page.matches(".bin</a>").count();
     assert_eq!((count(&first), count(&second)), (1000, 1));
 }
+
+#[test]
+fn licences_are_shown() {
+    let fixture = Fixture::new();
+    let server = Server::start([&fixture.archive]);
+    let text = server.get("/licences").text();
+    assert!(text.contains("Permission is hereby granted") && text.contains("Apache License"));
+}

@@ -98,12 +98,12 @@ pub fn serve(
         true => Ok(()),
         false => Confinement::to_clients().enter(),
     };
-    let serving = Serving::start(listeners, guard, patience(), enter);
-    let serving = serving.map_err(Failure::no_thread)?;
     let threads = threads(sources, options);
+    let serving = Serving::start(listeners, guard, patience(), threads, enter);
+    let serving = serving.map_err(Failure::no_thread)?;
     let (serving, started) = {
         let started = confined.run(move || {
-            let started = serving.read(&site, threads);
+            let started = serving.read(&site);
             (serving, started)
         });
         started.map_err(Failure::no_thread)?

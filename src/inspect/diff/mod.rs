@@ -34,7 +34,7 @@ use self::output::DiffOutput;
 pub use self::output::{Found, Style};
 use self::pairs::{Directories, Item, Pairs};
 use self::record::{Nature, Record};
-use super::bounds::Bounds;
+use super::bounds::{Bounds, EXPANSION};
 use super::ordered::ordered;
 use super::{Contents, Error, Role, Trouble};
 use crate::mount::{HeldIno, Ino, Meta, Options, Prepared, Vfs};
@@ -122,6 +122,55 @@ pub fn diff(
     Ok(found)
 }
 
+/// Compares two entries of a mount, at these paths: two files, or everything in two
+/// directories. Differences go to `out` as JSON, one object per line.
+///
+/// # Errors
+/// Returns an error if writing fails.
+pub(crate) fn diff_entries(
+    vfs: &Vfs,
+    entries: [(&str, HeldIno); 2],
+    threads: usize,
+    out: &mut (dyn Write + Send),
+) -> Result<Found, Error> {
+    let [(old_name, old), (new_name, new)] = entries;
+    let limits = Limits {
+        threads,
+        expansion: EXPANSION,
+        lone: vfs.options.cache_size / 4,
+        edits: 0,
+    };
+    let style = Style {
+        json: true,
+        brief: false,
+        is_terminal: false,
+    };
+    let (mut trouble, bar) = (|_: &str| {}, ProgressBar::hidden());
+    let names = [old_name, new_name];
+    let mut output = DiffOutput::new(out, &mut trouble, names, style, &bar, None);
+    let diff = Diff::new([vfs; 2], &limits, vfs.options.meta != Meta::Off, false);
+    let mut lone = LoneFiles::new(limits.lone);
+    let both = Directories {
+        path: String::new(),
+        inos: [old, new],
+    };
+    if vfs.directory(*both.inos[1]).is_ok() {
+        diff.pairs(both, &mut lone, &mut output);
+    } else {
+        match diff.files(new_name.to_owned(), numbers(&both.inos)) {
+            Compared::Same { size } => output.same(size),
+            Compared::Different(record) => output.record(&record),
+            Compared::Archives(record, inside) => {
+                output.record(&record);
+                diff.pairs(inside, &mut lone, &mut output);
+            }
+            Compared::Lone(file) => output.record(&file.into_record()),
+        }
+    }
+    diff.moved(lone, &mut output);
+    output.finish()
+}
+
 /// Limits of a comparison.
 struct Limits {
     threads: usize,
@@ -139,19 +188,13 @@ fn compare(
     shows_assets: bool,
     mut output: DiffOutput<'_>,
 ) -> Result<Found, Error> {
-    let bounds = |vfs: &Vfs| {
-        let root = Contents(vfs).archive(Ino::ROOT);
-        Bounds::new(&root.unwrap_or_default(), limits.expansion)
-    };
-    let diff = Diff {
-        sides,
-        bounds: Mutex::new(sides.map(bounds)),
-        threads: limits.threads,
-        shows_assets,
-        is_exported: output.is_exported(),
-    };
+    let diff = Diff::new(sides, limits, shows_assets, output.is_exported());
     let mut lone = LoneFiles::new(limits.lone);
-    diff.pairs(&mut lone, &mut output);
+    let root = Directories {
+        path: String::new(),
+        inos: [0, 1].map(|_| HeldIno::kept(Ino::ROOT)),
+    };
+    diff.pairs(root, &mut lone, &mut output);
     diff.moved(lone, &mut output);
     output.finish()
 }
@@ -180,14 +223,24 @@ enum Compared {
     Lone(Lone),
 }
 
-impl Diff<'_> {
-    /// Compares everything that both sides have, outer archives first.
-    fn pairs(&self, lone: &mut LoneFiles, output: &mut DiffOutput<'_>) {
-        let root = Directories {
-            path: String::new(),
-            inos: [0, 1].map(|_| HeldIno::kept(Ino::ROOT)),
+impl<'v> Diff<'v> {
+    fn new(sides: [&'v Vfs; 2], limits: &Limits, shows_assets: bool, is_exported: bool) -> Self {
+        let bounds = |vfs: &Vfs| {
+            let root = Contents(vfs).archive(Ino::ROOT);
+            Bounds::new(&root.unwrap_or_default(), limits.expansion)
         };
-        let mut level = vec![root];
+        Self {
+            sides,
+            bounds: Mutex::new(sides.map(bounds)),
+            threads: limits.threads,
+            shows_assets,
+            is_exported,
+        }
+    }
+
+    /// Compares everything that two directories have, outer archives first.
+    fn pairs(&self, both: Directories, lone: &mut LoneFiles, output: &mut DiffOutput<'_>) {
+        let mut level = vec![both];
         // Number of the pairs of archives that were entered, and how many archives
         // are around each pair of this level.
         let (mut archive, mut depth) = (0, 0);

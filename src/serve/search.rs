@@ -1,0 +1,120 @@
+//! `/api/search`: entries by parts of their names.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Policy, Refusal};
+use super::names::Progress;
+use super::route::Query;
+use super::site::{Place, Site};
+use crate::inspect::bounds::{Bounds, EXPANSION};
+use crate::inspect::walk::Walk;
+use crate::inspect::{Contents, Role};
+use crate::mount::{FileKind, HeldIno, Ino};
+
+/// Number of entries of an answer.
+const ENTRIES: usize = 100;
+
+/// Collects the paths of all listed entries, and of those in archives.
+pub(super) fn collect(site: &Arc<Site>) {
+    let vfs = site.vfs();
+    let contents = Contents(vfs);
+    let source = contents.archive(Ino::ROOT).unwrap_or_default();
+    let mut bounds = Bounds::new(&source, EXPANSION);
+    let mut walk = Walk::new(HeldIno::kept(Ino::ROOT), String::new());
+    let mut progress = Progress::Done;
+    while let Some(step) = walk.next(vfs) {
+        // The directory cannot be listed.
+        let Ok(step) = step else {
+            continue;
+        };
+        // Companions of assets have names of their own only inside.
+        if step.entry.role == Role::AssetDirectory {
+            continue;
+        }
+        let is_packed = bounds.is_packed(walk.archives());
+        let is_archive = step.entry.role == Role::Inside;
+        if is_packed && (bounds.read(0).is_err() || is_archive && bounds.enter().is_err()) {
+            progress = Progress::Partial;
+            break;
+        }
+        if !is_archive && !site.names.add(&step.path) {
+            progress = Progress::Partial;
+            break;
+        }
+        if is_archive || step.entry.role == Role::Directory {
+            if is_archive && !is_packed {
+                bounds.store(&contents.archive(*step.entry.ino).unwrap_or_default());
+            }
+            walk.enter(step);
+        }
+    }
+    site.names.end(progress);
+}
+
+/// Returns how far the collection is.
+pub(super) fn state(site: &Site) -> Value {
+    let (names, count) = site.names.progress();
+    json!({ "names": names.name(), "texts": "off", "done": count, "of": count })
+}
+
+/// Answers a search.
+///
+/// # Errors
+/// Returns an error if nothing is searched for.
+pub(super) fn answer(site: &Arc<Site>, query: &Query) -> Result<Answer, Refusal> {
+    let text = query.text.to_lowercase();
+    if text.is_empty() && query.type_of.is_none() {
+        return Err(Refusal::BadRequest("`q` has what is searched for"));
+    }
+    let folder = match &*query.path {
+        "" => String::new(),
+        path => format!("{}/", Place::find(site.vfs(), path)?.found.path),
+    };
+    let is_wanted = |path: &str| {
+        let Some(below) = path.strip_prefix(&folder) else {
+            return false;
+        };
+        let name = below.rsplit('/').next().unwrap_or_default();
+        name.to_lowercase().contains(&text) && has_type(name, query.type_of.as_deref())
+    };
+    let (paths, next) = site.names.find(query.after, ENTRIES, is_wanted);
+    let entries: Vec<Value> = paths.iter().map(|path| found(site, path)).collect();
+    let body = json!({
+        "entries": entries,
+        "next": next.map(|next| next.to_string()),
+        "state": state(site),
+    });
+    Ok(Answer::text(
+        Policy::Data,
+        "application/json",
+        body.to_string(),
+    ))
+}
+
+fn has_type(name: &str, wanted: Option<&str>) -> bool {
+    let extension = || {
+        name.rsplit_once('.')
+            .map(|(_, extension)| extension.to_lowercase())
+    };
+    wanted.is_none_or(|wanted| extension().as_deref() == Some(wanted))
+}
+
+/// Returns an entry of an answer.
+fn found(site: &Site, path: &str) -> Value {
+    let place = Place::find(site.vfs(), path).ok();
+    let attr = place.as_ref().map(|place| place.found.attr);
+    let kind = attr.map_or("file", |attr| match attr.kind {
+        FileKind::Directory => "directory",
+        FileKind::File | FileKind::Symlink => "file",
+    });
+    let size = attr.filter(|attr| attr.kind == FileKind::File);
+    json!({
+        "path": path,
+        "kind": kind,
+        "size": size.map(|attr| attr.size),
+        "in": "name",
+        "snippet": null,
+    })
+}
