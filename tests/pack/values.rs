@@ -144,6 +144,52 @@ fn cells_are_edited_as_spreadsheets_write_them() {
 }
 
 #[fuse_test]
+fn parameters_of_characters_and_records_of_lists_are_rows() {
+    let characters = "converted/tables/MINF_parameters.tsv";
+    let sounds = "converted/tables/SGRP_sounds.tsv";
+    let head = words(&[0x464E_494D, 0, 0, 0, 0]);
+    let parameters = b"\0\0\0\x07\x01ok\0\0\0\0\0\0\0\0\x08\0c\0\0";
+    let group = [asset_id(b"GROUP"), 0x4700_001D, 0, 0x0100_0000, 0, 0, 0, 0];
+    let group = words(&[&group[..], &[7, ONE, ONE, ONE]].concat());
+    let mut hip = Hip::target(Game::Incredibles, Platform::GameCube);
+    hip.layer(0)
+        .add(Asset::new(
+            b"MINF",
+            "NPC",
+            &[&head[..], parameters].concat(),
+        ))
+        .add(Asset::new(b"SGRP", "GROUP", &group));
+    let edited = Edited::new("a.HIP", &hip.build());
+    let mut table = String::from_utf8(shown(&edited, characters)).unwrap();
+    table = table.replace("\tok\n", "\tlonger than before\n");
+    edited.edit(
+        characters,
+        (table + "\tNPC\t\t00000009\t\t1.5\n").as_bytes(),
+    );
+    let table = String::from_utf8(shown(&edited, sounds)).unwrap();
+    edited.edit(
+        sounds,
+        table.replace("\t1\t1\t1\n", "\t1\t0.5\t1\n").as_bytes(),
+    );
+
+    let (_changed, mount) = changed(&edited);
+    let table = fs::read_to_string(mount.path().join(characters)).unwrap();
+    let values = table.lines().skip(1).map(|line| {
+        let mut cells = line.split('\t').skip(2);
+        [cells.next(), cells.next(), cells.nth(1)].map(Option::unwrap)
+    });
+    let values: Vec<_> = values.collect();
+    let (first, second) = (
+        ["0", "00000007", "longer than before"],
+        ["1", "00000008", "c"],
+    );
+    assert_eq!(values, [first, second, ["2", "00000009", "1.5"]]);
+    let group = json(&mount, "converted/objects/SGRP/GROUP.json");
+    assert_eq!(group["sounds"][0]["min_pitch"], 0.5);
+    assert_eq!(group["sounds"][0]["volume"], 1.0);
+}
+
+#[fuse_test]
 fn an_object_that_is_moved_in_the_level_has_a_new_place() {
     let edited = level();
     let path = "converted/level.glb";

@@ -3,25 +3,24 @@
 use std::collections::HashMap;
 
 use crate::archive::Archive;
+use crate::names::id_named;
 use crate::object::is_object;
 use crate::parts::{BODY, DYNA};
-use hpimount_assets::view::edit::{Edit, Form, Place, Rule, What, id_of};
+use hpimount_assets::view::edit::{Edit, What, id_of};
 use hpimount_assets::view::edited_table::{
-    Adding, Change, Differences, Rules, ShownTable, differences, edited_text,
+    Added, Adding, Change, Differences, Rules, ShownTable, differences, edited_text,
 };
 use hpimount_assets::view::import::Problems;
 use hpimount_assets::view::node::Node;
-use hpimount_assets::view::report::{Editing, TableEdit, TableEdits, shown_file};
+use hpimount_assets::view::report::{EditTable, Editing, TableEdit, TableEdits, shown_file};
 use hpimount_assets::view::{AssetContext, AssetRef};
 use hpimount_record::Value;
 
+use super::edited_paths::{self, LINKS, LIST, Paths, ROWS, SCALE};
 use super::objects::PLACE;
 
 /// The most ids that a cell shows of a list, and the most elements of one with columns.
 const MAX_LISTED: usize = crate::table_view::sheet::MAX_LISTED;
-
-/// The columns of a table of placements after `id`, `name` and `type`.
-const SCALE: [&str; 3] = ["scale_x", "scale_y", "scale_z"];
 
 /// Why a cell cannot be edited.
 const DERIVED: &str = "is derived";
@@ -37,6 +36,55 @@ pub(super) const TYPES: Editing = Editing {
     rows: "with an index can be deleted, and added with an empty index",
     edit: types,
 };
+
+/// The same for types whose lists have a fixed length, since offsets point into them.
+pub(super) const VALUES: Editing = Editing {
+    rows: Editing::FIXED_ROWS,
+    ..TYPES
+};
+
+/// The table of the parameters of characters.
+pub(super) const PARAMETERS: Editing = Editing {
+    key: "asset (or asset_name) and index",
+    cells: "name, name_name and value",
+    rows: "can be deleted, and added with an empty index",
+    edit: |context, shown, edited| {
+        let rules = Rules {
+            adding: Adding::WithoutIndex,
+            can_delete: true,
+            ..LISTED
+        };
+        of_list(context, "parameters", (shown, edited), &rules)
+    },
+};
+
+/// The rows of a table that has one for each element of a list.
+const LISTED: Rules<'_> = Rules {
+    keys: &[&["asset", "index"], &["asset_name", "index"]],
+    name: Some("asset_name"),
+    is_editable: &|column| !["asset", "asset_name", "index"].contains(&column),
+    ..Rules::FIXED_ROWS
+};
+
+/// The table of the records of a list whose length is fixed. `edit` calls [`records`] with
+/// its name.
+pub(super) const fn records_table(edit: EditTable) -> Editing {
+    Editing {
+        key: "asset (or asset_name) and index",
+        cells: TYPES.cells,
+        rows: Editing::FIXED_ROWS,
+        edit,
+    }
+}
+
+/// Edits the table of the records of a list.
+pub(super) fn records(
+    context: &dyn AssetContext,
+    list: &'static str,
+    tables: (&[u8], &[u8]),
+) -> Result<TableEdits, String> {
+    of_list(context, list, tables, &LISTED)
+}
 
 /// The table of the fields of objects.
 pub(super) const FIELDS: Editing = Editing {
@@ -94,6 +142,21 @@ fn types(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tabl
         false => String::new(),
     };
     Table::new(context, shown, "asset", &place)?.edits(edited, &rules)
+}
+
+/// Edits a table with a row for each element of a list, which is shown as the first of
+/// `tables`, and edited as the second.
+fn of_list(
+    context: &dyn AssetContext,
+    list: &'static str,
+    (shown, edited): (&[u8], &[u8]),
+    rules: &Rules<'_>,
+) -> Result<TableEdits, String> {
+    let place =
+        |table: &ShownTable, row: usize, _: usize| format!("{list}[{}].", table.cell(row, "index"));
+    let mut table = Table::new(context, shown, "asset", &place)?;
+    table.list = Some(list);
+    table.edits(edited, rules)
 }
 
 /// Edits a table with a row for each field of each object.
@@ -210,10 +273,6 @@ fn of_cells(
 /// The file with the text of an asset.
 const TEXT: &str = "text.txt";
 
-/// The lists of values that tables show.
-const ROWS: &str = "rows";
-const LINKS: &str = "links";
-
 /// The assets of an archive by their ids.
 struct Assets<'a> {
     context: &'a dyn AssetContext,
@@ -275,6 +334,8 @@ struct Table<'a> {
     /// The column with the id of the asset.
     id: &'static str,
     part_of_row: PartOfRow<'a>,
+    /// The list that its rows are, if that does not follow from the asset.
+    list: Option<&'static str>,
     /// The number of each row among the rows of its asset.
     indexes: Vec<usize>,
 }
@@ -300,6 +361,7 @@ impl<'a> Table<'a> {
             table,
             id,
             part_of_row,
+            list: None,
             indexes,
         })
     }
@@ -318,9 +380,12 @@ impl<'a> Table<'a> {
             }
         }
         for added in &found.added {
-            let Some(asset) = self.assets.find(added.get(self.id)) else {
-                problems.add(added.problem(self.id, NO_ASSET));
-                continue;
+            let asset = match self.asset_of_added(added) {
+                Ok(asset) => asset,
+                Err((column, reason)) => {
+                    problems.add(added.problem(&column, reason));
+                    continue;
+                }
             };
             let value = self.new_row(added.cells.iter().map(|(name, text)| (&**name, &**text)));
             let what = What::Added(self.list(asset).to_owned(), value);
@@ -370,8 +435,28 @@ impl<'a> Table<'a> {
         Ok((asset, TableEdit::Value(Edit::new(place, what))))
     }
 
+    /// Returns the asset of a new row, by its id or else by its name.
+    ///
+    /// # Errors
+    /// Returns the column that has none, and why.
+    fn asset_of_added(&self, added: &Added) -> Result<AssetRef, (String, String)> {
+        let name = format!("{}_name", self.id);
+        let (column, id) = match (added.get(self.id), added.get(&name)) {
+            ("", text) if !text.is_empty() => match id_named(self.assets.context, text) {
+                Ok(id) => (name, format!("{id:08X}")),
+                Err(reason) => return Err((name, reason)),
+            },
+            (id, _) => (self.id.to_owned(), id.to_owned()),
+        };
+        let asset = self.assets.find(&id);
+        asset.ok_or_else(|| (column, NO_ASSET.to_owned()))
+    }
+
     /// Returns the list that the rows of an asset are.
     fn list(&self, asset: AssetRef) -> &'static str {
+        if let Some(list) = self.list {
+            return list;
+        }
         let code = self.assets.context.asset_of(asset).map(|asset| asset.code);
         match code {
             Some(code) if self.id == "source" && is_object(code) => LINKS,
@@ -415,73 +500,17 @@ impl<'a> Table<'a> {
         Value::Map(entries)
     }
 
+    /// Returns the paths of the values of an asset by their columns.
+    fn paths(&self, asset: AssetRef) -> Paths {
+        let paths = |values: &Node<'_>| edited_paths::of_values(values, self.list);
+        self.assets.values(asset, paths).unwrap_or_default()
+    }
+
     /// Returns whether the cell of a list does not show all of it.
     fn is_cut(&self, row: usize) -> bool {
         self.table.cell(row, LIST).split(' ').count() >= MAX_LISTED
     }
-
-    /// Returns the paths of the values of an asset by their columns.
-    fn paths(&self, asset: AssetRef) -> Paths {
-        let mut paths = HashMap::new();
-        self.assets.values(asset, |values| {
-            values.for_each(&mut |name, node| {
-                let Some(name) = name else { return };
-                match name {
-                    "entity" => placed(node, &mut paths),
-                    "position" => {
-                        for (index, column) in PLACE[..3].iter().enumerate() {
-                            paths.insert((*column).to_owned(), format!("position[{index}]"));
-                        }
-                    }
-                    "header" | "light_kit" | "rest" => {}
-                    LINKS => each(
-                        node,
-                        LINKS,
-                        |path, link, paths| {
-                            columns(link, &format!("{path}."), path, paths);
-                        },
-                        &mut paths,
-                    ),
-                    "commands" => each(
-                        node,
-                        "commands",
-                        |path, command, paths| {
-                            let column = path.replace("commands", ROWS);
-                            columns(command, &format!("{column}."), path, paths);
-                        },
-                        &mut paths,
-                    ),
-                    ROWS => each(
-                        node,
-                        ROWS,
-                        |path, row, paths| {
-                            columns(row, &format!("{path}."), path, paths);
-                        },
-                        &mut paths,
-                    ),
-                    LIST => {
-                        paths.insert(LIST.to_owned(), LIST.to_owned());
-                        paths.insert("list_name".to_owned(), LIST.to_owned());
-                    }
-                    BODY | DYNA => {
-                        columns(node, "", name, &mut paths);
-                        centre(node, name, &mut paths);
-                    }
-                    _ => {
-                        leaf(node, name, name, &mut paths);
-                        part(node, name, &mut paths);
-                    }
-                }
-            });
-        });
-        paths
-    }
 }
-
-/// The ids of a group or of the next points.
-const LIST: &str = "list";
-
-type Paths = HashMap<String, String>;
 
 /// Returns the value of a cell. The names of a list are separated by `; `.
 fn value_of(column: &str, text: &str) -> Value {
@@ -499,116 +528,4 @@ fn with_name(id: &mut Value, name: Value) {
         let entries = entries.map(|(key, value)| (key.into(), value));
         *id = Value::Map(entries.into());
     }
-}
-
-/// Adds the columns of a part with a name, or of the first elements of a list with one.
-fn part(node: &Node<'_>, name: &str, paths: &mut Paths) {
-    let mut index = 0;
-    node.for_each(&mut |field, child| match field {
-        Some(field) => {
-            // `motion_type` is a name without the part's, too.
-            let prefix = match field.starts_with(name) {
-                true => String::new(),
-                false => format!("{name}_"),
-            };
-            leaf(
-                child,
-                &format!("{prefix}{field}"),
-                &format!("{name}.{field}"),
-                paths,
-            );
-        }
-        None if index < MAX_LISTED => {
-            let path = format!("{name}[{index}]");
-            columns(child, &format!("{name}{index}_"), &path, paths);
-            index += 1;
-        }
-        None => {}
-    });
-}
-
-/// Calls `add` with the path of each element of a list.
-fn each(node: &Node<'_>, name: &str, add: impl Fn(&str, &Node<'_>, &mut Paths), paths: &mut Paths) {
-    let mut index = 0;
-    node.for_each(&mut |_, child| {
-        add(&format!("{name}[{index}]"), child, paths);
-        index += 1;
-    });
-}
-
-/// Adds the columns of the fields of a map.
-fn columns(node: &Node<'_>, prefix: &str, path: &str, paths: &mut Paths) {
-    node.for_each(&mut |name, child| {
-        let Some(name) = name else { return };
-        let inner = match path {
-            "" => name.to_owned(),
-            _ => format!("{path}.{name}"),
-        };
-        if name == "params" {
-            for number in 1..=4 {
-                paths.insert(
-                    format!("{prefix}param{number}"),
-                    format!("{inner}[{}]", number - 1),
-                );
-            }
-        } else {
-            leaf(child, &format!("{prefix}{name}"), &inner, paths);
-        }
-    });
-}
-
-/// Adds the columns of a field: of a reference two, of a vector one for each part.
-fn leaf(node: &Node<'_>, column: &str, path: &str, paths: &mut Paths) {
-    let mut add = |column: String, path: String| {
-        paths.entry(column).or_insert(path);
-    };
-    match node {
-        Node::Ruled(_, Rule::Stored(Place { form, .. })) => {
-            if matches!(form, Form::Reference(_)) {
-                add(format!("{column}_name"), path.to_owned());
-            }
-            add(column.to_owned(), path.to_owned());
-        }
-        Node::Ruled(_, Rule::Count(_)) => add(column.to_owned(), path.to_owned()),
-        Node::List(parts) => {
-            let is_color = parts.iter().all(|part| {
-                matches!(part, Node::Ruled(_, Rule::Stored(Place { form, .. })) if form.size() == 1)
-            });
-            let names = if is_color { "rgba" } else { "xyzw" };
-            for (index, name) in names.chars().take(parts.len()).enumerate() {
-                add(format!("{column}_{name}"), format!("{path}[{index}]"));
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Adds the columns of the place of an entity.
-fn placed(node: &Node<'_>, paths: &mut Paths) {
-    let mut triple = |field: &str, columns: &[&str]| {
-        for (index, column) in columns.iter().enumerate() {
-            paths.insert((*column).to_owned(), format!("entity.{field}[{index}]"));
-        }
-    };
-    node.for_each(&mut |name, _| match name {
-        Some("pos") => triple("pos", &PLACE[..3]),
-        Some("ang") => triple("ang", &PLACE[3..6]),
-        Some("scale") => triple("scale", &SCALE),
-        _ => {}
-    });
-    for column in &PLACE[6..] {
-        paths.insert((*column).to_owned(), "entity.model".to_owned());
-    }
-}
-
-/// Adds the columns of the place of an object that is no entity.
-fn centre(node: &Node<'_>, part: &str, paths: &mut Paths) {
-    node.for_each(&mut |name, _| {
-        if let Some(name @ ("pos" | "center")) = name {
-            for (index, column) in PLACE[..3].iter().enumerate() {
-                let path = format!("{part}.{name}[{index}]");
-                paths.entry((*column).to_owned()).or_insert(path);
-            }
-        }
-    });
 }

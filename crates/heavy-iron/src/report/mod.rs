@@ -2,6 +2,7 @@
 //! all assets of a type, and the level.
 
 mod checks;
+mod edited_paths;
 mod edits;
 mod errors;
 mod level;
@@ -59,7 +60,9 @@ macro_rules! records {
             path: concat!("tables/", $name, "_", $list, ".tsv"),
             applies: |context| has_type(context, *$code),
             render: |context, out| objects::records(context, (*$code, $list), out),
-            edit: None,
+            edit: Some(edits::records_table(|context, shown, edited| {
+                edits::records(context, $list, (shown, edited))
+            })),
         }
     };
 }
@@ -146,19 +149,25 @@ pub const REPORTS: &[Report] = &[
     },
     table!(types::tables "ALST", b"ALST"),
     table!(types::tables "ANIM", b"ANIM", None),
-    table!(types::tables "ATBL", b"ATBL", None),
+    table!(types::tables "ATBL", b"ATBL", Some(edits::VALUES)),
     table!(types::tables "COLL", b"COLL"),
-    table!(types::tables "FLY", b"FLY "),
-    table!(types::tables "JAW", b"JAW "),
+    table!(types::tables "FLY", b"FLY ", Some(edits::VALUES)),
+    table!(types::tables "JAW", b"JAW ", Some(edits::VALUES)),
     table!(types::tables "LKIT", b"LKIT"),
     table!(types::tables "LODT", b"LODT"),
     table!(types::tables "MAPR", b"MAPR"),
     table!(types::tables "MINF", b"MINF"),
+    Report {
+        path: "tables/MINF_parameters.tsv",
+        applies: |context| has_type(context, *b"MINF"),
+        render: types::parameters,
+        edit: Some(edits::PARAMETERS),
+    },
     table!(types::tables "MRKR", b"MRKR"),
     table!(types::tables "PICK", b"PICK"),
     table!(types::tables "PIPT", b"PIPT"),
     table!(types::tables "SHDW", b"SHDW"),
-    table!(types::tables "SHRP", b"SHRP"),
+    table!(types::tables "SHRP", b"SHRP", Some(edits::VALUES)),
     table!(objects::write "ATKT", b"ATKT"),
     records!("ATKT", b"ATKT", "sections"),
     records!("ATKT", b"ATKT", "entries"),

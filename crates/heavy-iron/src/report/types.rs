@@ -6,7 +6,8 @@ use crate::archive::{Archive, Member};
 use crate::names::Names;
 use crate::sound::view::headers;
 use crate::table_view;
-use crate::table_view::sheet::{has_fixed_columns, of_all};
+use crate::table_view::sheet::{self, has_fixed_columns, of_all};
+use crate::tables::parse_model_info;
 use crate::view::{add_all, new_table};
 use hpimount_assets::view::{AssetContext, Table};
 use hpimount_record::Value;
@@ -65,6 +66,29 @@ pub(super) fn tables(
                     .map(|place| cell(place).unwrap_or(Value::Null)),
                 &mut table,
             );
+            table.end_row()?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the parameters of all characters (MINF).
+pub(super) fn parameters(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+    let archive = Archive::new(context);
+    let columns = [&ASSET[..], &["index", "name", "name_name", "value"]].concat();
+    let mut table = Table::new(out, &columns)?;
+    for member in archive.of_type(|code| code == *b"MINF") {
+        let bytes = archive.read(&member)?;
+        let facts = member.origin().facts;
+        let info = bytes.and_then(|bytes| parse_model_info(&bytes, &facts).ok());
+        let name = archive.name(&member);
+        for row in info
+            .iter()
+            .flat_map(|info| sheet::parameters(info, archive.names()).rows)
+        {
+            table.cell(format_args!("{:08X}", member.asset.id));
+            table.text(&name);
+            add_all(row, &mut table);
             table.end_row()?;
         }
     }

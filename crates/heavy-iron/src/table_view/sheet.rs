@@ -5,7 +5,7 @@ use crate::model::animated;
 use crate::names::Names;
 use crate::record::Rows as Records;
 use crate::table_view::Sheets;
-use crate::tables::{AnimationTable, SOUND_EFFECT, Shrapnel};
+use crate::tables::{AnimationTable, ModelInfo, SOUND_EFFECT, Shrapnel};
 use hpimount_assets::view::hex;
 use hpimount_assets::view::page::{self, Rows};
 use hpimount_record::Value;
@@ -26,15 +26,9 @@ pub(super) fn tables<'a>(sheets: &'a Sheets, names: Names<'a>) -> Vec<(&'static 
         }
         Sheets::Shrapnel(model) => vec![("table.tsv", fragments(model, names))],
         Sheets::Models(model) => {
-            let parameters = model.parameters.iter().enumerate();
-            let parameters = parameters.map(move |(index, parameter)| {
-                let [id, name] = names.pair(parameter.name);
-                [index.into(), id, name, parameter.value().into()]
-            });
-            let columns = ["index", "name", "name_name", "value"];
             vec![
                 ("table.tsv", of_records(&model.models, names)),
-                ("parameters.tsv", Rows::new(columns, parameters)),
+                ("parameters.tsv", parameters(model, names)),
             ]
         }
         Sheets::States(model) => vec![
@@ -105,6 +99,16 @@ pub(super) fn tables<'a>(sheets: &'a Sheets, names: Names<'a>) -> Vec<(&'static 
             ]
         }
     }
+}
+
+/// Returns the parameters of a character.
+pub(crate) fn parameters<'a>(model: &'a ModelInfo, names: Names<'a>) -> Rows<'a> {
+    let parameters = model.parameters.iter().enumerate();
+    let rows = parameters.map(move |(index, parameter)| {
+        let [id, name] = names.pair(parameter.name);
+        [index.into(), id, name, parameter.value().into()]
+    });
+    Rows::new(["index", "name", "name_name", "value"], rows)
 }
 
 /// Returns the rows of an asset with this id in the table of all assets of its type.

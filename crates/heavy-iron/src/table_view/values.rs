@@ -5,6 +5,7 @@ use crate::names::Names;
 use crate::object::view::ranges;
 use crate::record::{Record, Rows as Records, size};
 use crate::table_view::Sheets;
+use crate::tables::{ModelInfo, ModelParameter};
 use hpimount_assets::view::edit::{Counted, Elements, Form, Place, Rule};
 use hpimount_assets::view::node::{self, Entry, Node, Nodes};
 use hpimount_record::Value;
@@ -14,6 +15,9 @@ const MODEL_COUNT: usize = 4;
 
 /// The most records of a list.
 const MAX_RECORDS: usize = 1 << 16;
+
+/// The most models of a MINF, and the most parameters.
+const MAX_MODELS: usize = 255;
 
 /// Returns the values of a table: `rows`, ids before them, or the `position` of a marker.
 pub(super) fn of<'a>(sheets: &'a Sheets, names: Names<'a>) -> Node<'a> {
@@ -49,8 +53,11 @@ pub(super) fn of<'a>(sheets: &'a Sheets, names: Names<'a>) -> Node<'a> {
             let head = head.enumerate().map(|(index, (name, number))| {
                 id(name, number, MODEL_COUNT + 4 + 4 * index, endian)
             });
-            head.chain([rows(&info.models, Some(MODEL_COUNT), names)])
-                .collect()
+            let mut models = rows(&info.models, Some(MODEL_COUNT), names);
+            if let Node::Ruled(_, Rule::Elements(elements)) = &mut models.1 {
+                elements.most = MAX_MODELS;
+            }
+            head.chain([models, parameters(info, names)]).collect()
         }
         Sheets::Frames(frames) => vec![(ROWS, records(&frames.frames, &(), names))],
         Sheets::States(table) => vec![(ROWS, records(&table.states, &Fixed, names))],
@@ -85,6 +92,50 @@ pub(super) fn of<'a>(sheets: &'a Sheets, names: Names<'a>) -> Node<'a> {
 
 /// The list of the rows of a table.
 const ROWS: &str = "rows";
+
+/// Returns the parameters of a character. They have no number.
+fn parameters<'a>(info: &'a ModelInfo, names: Names<'a>) -> Entry<'a> {
+    let endian = info.models.endian();
+    let parameter = move |name: Node<'a>, value: String, offset: usize, size: usize| {
+        let form = Form::Own {
+            size,
+            encode: ModelParameter::encode,
+        };
+        let id = Place::new(offset, endian, Form::Reference(fields::ID));
+        let value_place = Place::new(offset + ModelParameter::NAME, endian, form);
+        let value = Node::from(Value::text(value)).stored(value_place);
+        node::map([("name", name.stored(id)), ("value", value)])
+    };
+    let blank = move |value: &Value| {
+        let value = value.get("value").unwrap_or(&Value::Null);
+        let size = ModelParameter::encode(value, 0)?.len();
+        let node = parameter(Value::Null.into(), String::new(), 0, size);
+        Ok((ModelParameter::NAME + size, node))
+    };
+    let size = |parameter: &ModelParameter| 1 + parameter.stored.len();
+    let all = &info.parameters;
+    let ranges = all.iter().map(|one| {
+        let end = one.offset + ModelParameter::NAME + size(one);
+        one.offset..end
+    });
+    let elements = Elements {
+        ranges: ranges.collect(),
+        start: all.first().map_or(info.end, |first| first.offset),
+        counts: Vec::new(),
+        most: MAX_MODELS,
+        least_length: 0,
+        kind: None,
+        blank: Box::new(blank),
+    };
+    let each = move || -> Nodes<'a> {
+        Box::new(all.iter().map(move |one| {
+            let name = names.in_object(one.name).into();
+            parameter(name, one.value(), one.offset, size(one))
+        }))
+    };
+    let each = Node::Each(Box::new(each));
+    ("parameters", each.ruled(Rule::Elements(elements)))
+}
 
 /// The numbers of tables whose parts cannot be added or deleted.
 struct Fixed;
@@ -192,6 +243,59 @@ mod tests {
         ] {
             assert_eq!(changed(code, table, path), [(at, 0xABCD)], "{path}");
         }
+    }
+
+    #[test]
+    fn parameters_of_characters_grow_and_come_and_go() {
+        // A parameter with a word after three bytes, and one without.
+        let mut bytes = words(&[0x464E_494D, 0, 1, 2, 3]);
+        let first = b"\0\0\0\x07\x01ab\0junk";
+        let second = b"\0\0\0\x08\0c\0\0";
+        bytes.extend(first.iter().chain(second));
+        let bytes = Bytes::from(bytes);
+        let sheets = parsed(&bytes, b"MINF");
+        let node = of(&sheets, Names(&Alone));
+        let head = bytes.len() - first.len() - second.len();
+        let applied = |edits: &[What]| {
+            let edits = edits.iter().map(|what| Edit {
+                place: String::new(),
+                what: what.clone(),
+            });
+            let edits: Vec<_> = edits.collect();
+            let edited = edited(&node, &bytes, &edits, &Alone)?.unwrap();
+            assert_eq!(edited.asset[..head], bytes[..head]);
+            let again = Bytes::from(edited.asset.clone());
+            let sheets = parsed(&again, b"MINF");
+            edited.check(&of(&sheets, Names(&Alone)), &again, &Alone)?;
+            Ok::<_, Vec<_>>(again[head..].to_vec())
+        };
+        let value = |number: usize, value: &str| {
+            let path = format!("parameters[{number}].value");
+            What::Value(path, value.to_owned().into())
+        };
+        let shorter = b"\0\0\0\x07\x01x\0\0\0\0\0\0";
+        assert_eq!(
+            applied(&[value(0, "x")]),
+            Ok([&shorter[..], second].concat())
+        );
+        let longer = b"\0\0\0\x08\x01long\0\0\0";
+        let both = [&shorter[..], longer].concat();
+        assert_eq!(applied(&[value(0, "x"), value(1, "long")]), Ok(both));
+        let new = Value::parse(r#"{"name": "00000009", "value": 1.5}"#).unwrap();
+        let list = || "parameters".to_owned();
+        let edits = [
+            What::Deleted(list(), 0),
+            What::Added(list(), new),
+            value(1, "long"),
+        ];
+        let new = b"\0\0\0\x09\x011.5\0\0\0\0";
+        assert_eq!(applied(&edits), Ok([&longer[..], new].concat()));
+
+        let refused = applied(&[value(0, "→")]).unwrap_err();
+        assert_eq!(refused, [(0, "'→' cannot be in a value".to_owned())]);
+        let refused = applied(&[value(0, &"x".repeat(1023))]).unwrap_err();
+        let reason = "has 1023 letters, at most 1022 are possible".to_owned();
+        assert_eq!(refused, [(0, reason)]);
     }
 
     #[test]

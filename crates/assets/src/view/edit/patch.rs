@@ -31,6 +31,9 @@ impl Change {
                 mask,
             } => {
                 let old = asset.get(*offset..).unwrap_or_default();
+                if bytes.len() > mask.len() {
+                    return false;
+                }
                 let mut bits = old.iter().zip(bytes).zip(mask);
                 old.len() >= bytes.len() && bits.all(|((old, new), mask)| (old ^ new) & mask == 0)
             }
@@ -49,7 +52,8 @@ pub(super) enum Content {
     Bytes {
         /// Offset of the first one.
         offset: usize,
-        /// The new bytes.
+        /// The new bytes. Those past the mask come between the replaced ones and what
+        /// follows.
         bytes: Vec<u8>,
         /// The bits that are new.
         mask: Vec<u8>,
@@ -110,6 +114,7 @@ pub(super) fn patched(
 ) -> Result<(Vec<u8>, Vec<bool>), Vec<Problem>> {
     let mut out = asset.to_vec();
     let mut written = Written::new(asset.len());
+    let mut grown: Grown<'_> = BTreeMap::new();
     let mut lists: BTreeMap<Turn<'_>, usize> = BTreeMap::new();
     let mut verdicts = Verdicts::new(changes, edits);
     for (number, (change, _)) in changes.iter().enumerate() {
@@ -118,7 +123,20 @@ pub(super) fn patched(
                 offset,
                 bytes: new,
                 mask,
-            } => written.add(&mut out, *offset, (new, mask), number as u32),
+            } => {
+                let tail = new.get(mask.len()..).filter(|tail| !tail.is_empty());
+                let end = offset + mask.len();
+                match tail.and_then(|tail| Some((grown.get(&end)?, tail))) {
+                    Some((known, tail)) if known.0 != tail => Some(known.1),
+                    _ => {
+                        let other = written.add(&mut out, *offset, (new, mask), number as u32);
+                        if let (Some(tail), None) = (tail, other) {
+                            grown.insert(end, (tail, number));
+                        }
+                        other
+                    }
+                }
+            }
             Content::List {
                 ranges,
                 start,
@@ -150,19 +168,22 @@ pub(super) fn patched(
         verdicts.is_written[*list]
     });
     let is_written = verdicts.finish()?;
-    for list in lists.into_values() {
+    for ((Reverse((start, end)), _), list) in lists {
+        insert(&mut out, grown.split_off(&(end + 1)));
         if let Content::List {
             ranges,
-            start,
             counts,
             least_length,
             order,
+            ..
         } = &changes[list].0.content
         {
+            let inside = grown.split_off(&(start + 1));
             let least = *least_length;
-            splice(&mut out, ranges, (*start, least), counts, order);
+            splice(&mut out, (ranges, &inside), (start, least), counts, order);
         }
     }
+    insert(&mut out, grown);
     Ok((out, is_written))
 }
 
@@ -215,6 +236,18 @@ impl<'c> Verdicts<'c> {
             true => Ok(self.is_written),
             false => Err(self.problems),
         }
+    }
+}
+
+/// Bytes that are longer than those that they replace: what is left of them, by the end of
+/// the replaced ones, each with the number of its change.
+type Grown<'c> = BTreeMap<usize, (&'c [u8], usize)>;
+
+/// Inserts what is left of grown bytes.
+fn insert(out: &mut Vec<u8>, grown: Grown<'_>) {
+    for (end, (tail, _)) in grown.into_iter().rev() {
+        let end = end.min(out.len());
+        out.splice(end..end, tail.iter().copied());
     }
 }
 
@@ -319,7 +352,7 @@ fn place(file: &str, path: &str) -> String {
 
 fn splice(
     out: &mut Vec<u8>,
-    ranges: &[Range<usize>],
+    (ranges, grown): (&[Range<usize>], &Grown<'_>),
     (start, least): (usize, usize),
     counts: &[(Place, Counted)],
     order: &[Element],
@@ -328,7 +361,12 @@ fn splice(
     for element in order {
         match element {
             Element::Old(index) => {
-                let range = ranges.get(*index).cloned().unwrap_or_default();
+                let mut range = ranges.get(*index).cloned().unwrap_or_default();
+                for (&end, (tail, _)) in grown.range(range.start + 1..=range.end) {
+                    list.extend(out.get(range.start..end).unwrap_or_default());
+                    list.extend(*tail);
+                    range.start = end;
+                }
                 list.extend(out.get(range).unwrap_or_default());
             }
             Element::New(bytes, _) => list.extend(bytes),
@@ -447,6 +485,27 @@ mod tests {
         let changed = bytes("list[1]", 3, &[8], &[0xFF]);
         let new = of_files(&[2, 1, 1, 2, 2, 9], [&list, &changed], 0);
         assert_eq!(new, Ok(vec![3, 8, 2, 7, 7, 1, 1, 9]));
+    }
+
+    #[test]
+    fn bytes_that_grow_move_what_follows_also_within_lists() {
+        let grown = |at: usize, tail: &[u8]| {
+            let value = [&[8][..], tail].concat();
+            bytes(&format!("text at {at}"), at, &value, &[0xFF])
+        };
+        let (first, second) = (grown(2, &[6]), grown(4, &[7, 7]));
+        let (last, behind) = (grown(5, &[4]), list(vec![Element::Old(1), Element::Old(0)]));
+        let all = [&first, &behind, &second, &last].map(|change| (change.clone(), 0));
+        let edit = Edit::new(String::new(), What::Values(Value::Null));
+        let new = patched(&[2, 1, 1, 2, 2, 9, 3], &all, &[edit]).unwrap().0;
+        assert_eq!(new, [2, 2, 8, 7, 7, 1, 8, 6, 8, 4, 3]);
+
+        let (other, before) = (grown(2, &[5]), [2, 1, 1, 2, 2, 9]);
+        let text = "text at 2: disagrees with text at 2 in a.json".to_owned();
+        let refused = Err(vec![disagreeing(text, "text at 2")]);
+        assert_eq!(of_files(&before, [&first, &other], 0), refused);
+        let new = of_files(&before, [&first, &other], 1);
+        assert_eq!(new, Ok(vec![2, 1, 8, 6, 2, 2, 9]));
     }
 
     #[test]

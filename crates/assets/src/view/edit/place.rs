@@ -50,6 +50,14 @@ pub enum Form {
     Reference(Reference),
     /// A word that is a float, or an id; or a whole number, if it is shown as one.
     Parameter(Reference),
+    /// A form of its own, whose length may grow.
+    Own {
+        /// Its length in bytes.
+        size: usize,
+        /// Returns at least `size` bytes, which are given too, or says why the value does
+        /// not fit.
+        encode: fn(&Value, usize) -> Result<Vec<u8>, String>,
+    },
 }
 
 /// Returns the id of the asset with this name.
@@ -84,13 +92,14 @@ impl Form {
     pub fn size(self) -> usize {
         match self {
             Self::Integer { size, .. } | Self::Flag { size, .. } | Self::Named { size, .. } => size,
-            Self::Hex(size) => size,
+            Self::Hex(size) | Self::Own { size, .. } => size,
             Self::Float | Self::Code | Self::Reference(_) | Self::Parameter(_) => 4,
         }
     }
 }
 
-/// The bytes of a value, and which of their bits belong to it.
+/// The bytes of a value, and which bits of the old ones they replace. There may be more
+/// bytes than old ones.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Encoded {
     pub(super) bytes: Vec<u8>,
@@ -137,6 +146,10 @@ impl Place {
             },
             Form::Reference(of) => number(reference(shown, edited, of, context)?, 4),
             Form::Parameter(of) => number(parameter(shown, edited, of, context)?, 4),
+            Form::Own { size, encode } => Encoded {
+                bytes: encode(edited, size)?,
+                mask: vec![0xFF; size],
+            },
         })
     }
 

@@ -76,7 +76,7 @@ fn value_for(form: Form, number: u32) -> Value {
             Value::Integer(if is_signed { number - half } else { number })
         }
         Form::Float | Form::Parameter(_) => Value::text(format!("0x{number:08X}")),
-        Form::Code => Value::text("AB12"),
+        Form::Code | Form::Own { .. } => Value::text("AB12"),
         Form::Hex(size) => Value::text(format!("{:02x}", number as u8).repeat(size)),
         Form::Flag { .. } => Value::Bool(number.is_multiple_of(2)),
         Form::Named { .. } => Value::Integer(i64::from(number % 6)),

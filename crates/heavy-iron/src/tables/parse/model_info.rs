@@ -6,6 +6,8 @@ use crate::record::{Layout, Rows, layout, size};
 use crate::{Facts, Parsed, after_magic, read_into, slice_of};
 use hpimount_assets::parse::name::until_nul;
 use hpimount_containers::io::{Cursor, Result, Warnings};
+use hpimount_containers::text::windows_1252_byte;
+use hpimount_record::Value;
 
 const MAGIC: u32 = 0x464E_494D;
 
@@ -26,6 +28,8 @@ pub struct ModelInfo {
     pub models: Rows,
     /// Its parameters.
     pub parameters: Vec<ModelParameter>,
+    /// Where the parameters end.
+    pub end: usize,
     /// Warnings.
     pub warnings: Warnings,
 }
@@ -37,12 +41,44 @@ pub struct ModelParameter {
     pub name: u32,
     /// Its value as stored, with the NULs after it.
     pub stored: Bytes,
+    /// Its offset in the asset.
+    pub offset: usize,
 }
+
+/// The most words that follow the first three bytes of a parameter.
+const MAX_WORDS: usize = u8::MAX as usize;
 
 impl ModelParameter {
     /// Returns its value.
     pub fn value(&self) -> String {
         until_nul(&self.stored)
+    }
+
+    /// Bytes of the name of a parameter.
+    pub const NAME: usize = 4;
+
+    /// Returns the bytes after the name of a parameter with this value, at least `length`:
+    /// the number of words, and the value with a NUL.
+    ///
+    /// # Errors
+    /// Returns why no parameter has this value.
+    pub fn encode(value: &Value, length: usize) -> std::result::Result<Vec<u8>, String> {
+        let text = value.to_string();
+        let letters = text.chars().map(|letter| {
+            let byte = windows_1252_byte(letter).filter(|&byte| byte != 0);
+            byte.ok_or_else(|| format!("{letter:?} cannot be in a value"))
+        });
+        let letters: Vec<u8> = letters.collect::<std::result::Result<_, _>>()?;
+        let needed = (letters.len() + 1).max(length.saturating_sub(1));
+        let words = needed.saturating_sub(3).div_ceil(4);
+        if words > MAX_WORDS {
+            let (has, most) = (letters.len(), 3 + 4 * MAX_WORDS - 1);
+            return Err(format!("has {has} letters, at most {most} are possible"));
+        }
+        let mut bytes = vec![words as u8];
+        bytes.extend(letters);
+        bytes.resize(1 + 3 + 4 * words, 0);
+        Ok(bytes)
     }
 }
 
@@ -98,6 +134,7 @@ fn has_brain(cursor: &Cursor<'_>, facts: &Facts) -> bool {
 fn parameters(cursor: &mut Cursor<'_>, bytes: &Bytes, info: &mut ModelInfo) -> Result<()> {
     while cursor.remaining() >= 8 {
         let at = cursor.offset();
+        info.end = at as usize;
         let name = cursor.u32("parameter name")?;
         let length = 3 + 4 * usize::from(cursor.u8("parameter length")?);
         let left = cursor.remaining();
@@ -108,9 +145,14 @@ fn parameters(cursor: &mut Cursor<'_>, bytes: &Bytes, info: &mut ModelInfo) -> R
             return Ok(());
         }
         let stored = slice_of(bytes, cursor.take(length, "parameter")?);
-        info.parameters.push(ModelParameter { name, stored });
+        info.parameters.push(ModelParameter {
+            name,
+            stored,
+            offset: at as usize,
+        });
     }
     let left = cursor.remaining();
+    info.end = cursor.offset() as usize;
     if left > 0 {
         let at = cursor.offset();
         info.warnings

@@ -1,0 +1,191 @@
+//! The columns of the tables of an archive, and the paths of the values that they show.
+
+use std::collections::HashMap;
+
+use super::objects::PLACE;
+use crate::parts::{BODY, DYNA};
+use crate::table_view::sheet::MAX_LISTED;
+use hpimount_assets::view::edit::{Form, Place, Rule};
+use hpimount_assets::view::node::Node;
+
+/// The columns of a table of placements after `id`, `name` and `type`.
+pub(super) const SCALE: [&str; 3] = ["scale_x", "scale_y", "scale_z"];
+
+/// The lists of values that tables show.
+pub(super) const ROWS: &str = "rows";
+pub(super) const LINKS: &str = "links";
+
+/// The ids of a group or of the next points.
+pub(super) const LIST: &str = "list";
+
+/// The paths of the values of an asset by their columns. The columns of rows that are a
+/// list begin with the path of the element.
+pub(super) type Paths = HashMap<String, String>;
+
+/// Returns the paths of the values of an asset. `list` are the rows of the table, if these
+/// are the elements of another list than usual.
+pub(super) fn of_values(values: &Node<'_>, list: Option<&str>) -> Paths {
+    let mut paths = HashMap::new();
+    values.for_each(&mut |name, node| {
+        let Some(name) = name else { return };
+        match name {
+            "entity" => placed(node, &mut paths),
+            "position" => {
+                for (index, column) in PLACE[..3].iter().enumerate() {
+                    paths.insert((*column).to_owned(), format!("position[{index}]"));
+                }
+            }
+            "header" | "light_kit" | "rest" => {}
+            LINKS => each(
+                node,
+                LINKS,
+                |path, link, paths| {
+                    columns(link, &format!("{path}."), path, paths);
+                },
+                &mut paths,
+            ),
+            "commands" => each(
+                node,
+                "commands",
+                |path, command, paths| {
+                    let column = path.replace("commands", ROWS);
+                    columns(command, &format!("{column}."), path, paths);
+                },
+                &mut paths,
+            ),
+            _ if name == ROWS || Some(name) == list => each(
+                node,
+                name,
+                |path, row, paths| {
+                    columns(row, &format!("{path}."), path, paths);
+                },
+                &mut paths,
+            ),
+            LIST => {
+                paths.insert(LIST.to_owned(), LIST.to_owned());
+                paths.insert("list_name".to_owned(), LIST.to_owned());
+            }
+            BODY | DYNA => {
+                columns(node, "", name, &mut paths);
+                centre(node, name, &mut paths);
+            }
+            _ => {
+                leaf(node, name, name, &mut paths);
+                part(node, name, &mut paths);
+            }
+        }
+    });
+    paths
+}
+
+/// Adds the columns of a part with a name, or of the first elements of a list with one.
+fn part(node: &Node<'_>, name: &str, paths: &mut Paths) {
+    let mut index = 0;
+    node.for_each(&mut |field, child| match field {
+        Some(field) => {
+            // `motion_type` is a name without the part's, too.
+            let prefix = match field.starts_with(name) {
+                true => String::new(),
+                false => format!("{name}_"),
+            };
+            leaf(
+                child,
+                &format!("{prefix}{field}"),
+                &format!("{name}.{field}"),
+                paths,
+            );
+        }
+        None if index < MAX_LISTED => {
+            let path = format!("{name}[{index}]");
+            columns(child, &format!("{name}{index}_"), &path, paths);
+            index += 1;
+        }
+        None => {}
+    });
+}
+
+/// Calls `add` with the path of each element of a list.
+fn each(node: &Node<'_>, name: &str, add: impl Fn(&str, &Node<'_>, &mut Paths), paths: &mut Paths) {
+    let mut index = 0;
+    node.for_each(&mut |_, child| {
+        add(&format!("{name}[{index}]"), child, paths);
+        index += 1;
+    });
+}
+
+/// Adds the columns of the fields of a map.
+fn columns(node: &Node<'_>, prefix: &str, path: &str, paths: &mut Paths) {
+    node.for_each(&mut |name, child| {
+        let Some(name) = name else { return };
+        let inner = match path {
+            "" => name.to_owned(),
+            _ => format!("{path}.{name}"),
+        };
+        if name == "params" {
+            for number in 1..=4 {
+                paths.insert(
+                    format!("{prefix}param{number}"),
+                    format!("{inner}[{}]", number - 1),
+                );
+            }
+        } else {
+            leaf(child, &format!("{prefix}{name}"), &inner, paths);
+        }
+    });
+}
+
+/// Adds the columns of a field: of a reference two, of a vector one for each part.
+fn leaf(node: &Node<'_>, column: &str, path: &str, paths: &mut Paths) {
+    let mut add = |column: String, path: String| {
+        paths.entry(column).or_insert(path);
+    };
+    match node {
+        Node::Ruled(_, Rule::Stored(Place { form, .. })) => {
+            if matches!(form, Form::Reference(_)) {
+                add(format!("{column}_name"), path.to_owned());
+            }
+            add(column.to_owned(), path.to_owned());
+        }
+        Node::Ruled(_, Rule::Count(_)) => add(column.to_owned(), path.to_owned()),
+        Node::List(parts) => {
+            let is_color = parts.iter().all(|part| {
+                matches!(part, Node::Ruled(_, Rule::Stored(Place { form, .. })) if form.size() == 1)
+            });
+            let names = if is_color { "rgba" } else { "xyzw" };
+            for (index, name) in names.chars().take(parts.len()).enumerate() {
+                add(format!("{column}_{name}"), format!("{path}[{index}]"));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Adds the columns of the place of an entity.
+fn placed(node: &Node<'_>, paths: &mut Paths) {
+    let mut triple = |field: &str, columns: &[&str]| {
+        for (index, column) in columns.iter().enumerate() {
+            paths.insert((*column).to_owned(), format!("entity.{field}[{index}]"));
+        }
+    };
+    node.for_each(&mut |name, _| match name {
+        Some("pos") => triple("pos", &PLACE[..3]),
+        Some("ang") => triple("ang", &PLACE[3..6]),
+        Some("scale") => triple("scale", &SCALE),
+        _ => {}
+    });
+    for column in &PLACE[6..] {
+        paths.insert((*column).to_owned(), "entity.model".to_owned());
+    }
+}
+
+/// Adds the columns of the place of an object that is no entity.
+fn centre(node: &Node<'_>, part: &str, paths: &mut Paths) {
+    node.for_each(&mut |name, _| {
+        if let Some(name @ ("pos" | "center")) = name {
+            for (index, column) in PLACE[..3].iter().enumerate() {
+                let path = format!("{part}.{name}[{index}]");
+                paths.entry((*column).to_owned()).or_insert(path);
+            }
+        }
+    });
+}
