@@ -1,7 +1,7 @@
 //! Edited files of converted trees become assets again: `hpi apply`, and a
 //! mount with the same changes, in whose converted tree the edit is read back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,13 +10,14 @@ use testkit::fuse_test;
 
 use fixtures::container_seeds::zip_with;
 use fixtures::disc::Disc;
-use fixtures::heavy_iron::kinds;
+use fixtures::heavy_iron::{bank_table, kinds};
 use fixtures::hip::{Asset, Hip};
 use fixtures::hpi::{V1, dir, file};
 use fixtures::ta::gaf;
 use fixtures::ta::pcx::Pcx;
+use hpimount::formats::VIEW_FORMATS;
 use hpimount_assets::model::wav;
-use hpimount_containers::hip::{Game, Platform};
+use hpimount_containers::hip::{Game, Platform, asset_id};
 use hpimount_containers::hpi::chunk::Method;
 use testkit::applied::{hpi_apply, open_changed, read_at, write};
 use testkit::edits::{music, music_with, photo, samples};
@@ -248,6 +249,106 @@ fn what_no_asset_can_be_made_from_is_refused_with_a_reason() {
         assert!(is_line, "{expected}\n{refused}");
     }
     assert_eq!(refused.lines().count(), 4, "{refused}");
+}
+
+/// Returns the files below a directory.
+fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files_below(&path, found),
+            false => found.push(path),
+        }
+    }
+}
+
+#[fuse_test]
+fn what_is_left_out_says_why_before_an_edit_and_after_it() {
+    let files = [fixtures::consoles::files(), fixtures::playstation::files()].concat();
+    let files = files.into_iter().map(|(name, bytes)| {
+        let packed = fixtures::hpi::File::new(bytes, Method::Stored);
+        file(name.as_bytes(), packed)
+    });
+    let edited = Edited::new("a.hpi", &V1::new(files.collect()).build().bytes);
+    let mount = edited.original();
+    let mut shown = Vec::new();
+    files_below(&mount.path().join("converted"), &mut shown);
+    let mut expected = Vec::new();
+    let mut formats = BTreeSet::new();
+    for path in shown {
+        let value = xattr::get(&path, "user.hpimount.editable")
+            .unwrap()
+            .unwrap();
+        let value = String::from_utf8(value).unwrap();
+        let reason = value.strip_prefix("no: ").unwrap_or_default();
+        let left_out = VIEW_FORMATS.iter().filter(|format| {
+            let mut files = format.left_out.iter();
+            files.any(|file| file.what == reason)
+        });
+        let names: Vec<_> = left_out.map(|format| format.name).collect();
+        if names.is_empty() {
+            continue;
+        }
+        formats.extend(names);
+        let path = path.strip_prefix(mount.path()).unwrap();
+        let path = path.to_str().unwrap().to_owned();
+        edited.edit(&path, b"x");
+        expected.push(format!("{path}: {reason}"));
+    }
+    let all = [
+        "BON",
+        "DDX",
+        "KAT",
+        "PlayStation save",
+        "QB",
+        "RLE",
+        "STR",
+        "VAB",
+        "XA",
+        "XBE",
+    ];
+    for name in all {
+        assert!(formats.contains(name), "{name} is not in {formats:?}");
+    }
+    let refused = edited.refused();
+    for line in &expected {
+        assert!(refused.contains(line), "{line}\n{refused}");
+    }
+    assert_eq!(refused.lines().count(), expected.len(), "{refused}");
+}
+
+#[fuse_test]
+fn sounds_of_banks_cannot_be_edited() {
+    let id = asset_id(b"BOING");
+    let mut hip = Hip::target(Game::Incredibles, Platform::GameCube);
+    hip.layer(0)
+        .add(Asset::new(b"SND ", "BOING", b""))
+        .add(Asset::new(b"SNDI", "sounds", &bank_table(id, &[7; 16])));
+    let edited = Edited::new("a.HIP", &hip.build());
+    let path = "converted/sounds/BOING.wav";
+    let reason = "shows a sound of a bank (FSB3), which is not rebuilt";
+    let mount = edited.original();
+    let value = xattr::get(mount.path().join(path), "user.hpimount.editable");
+    let value = String::from_utf8(value.unwrap().unwrap()).unwrap();
+    assert_eq!(value, format!("no: {reason}"));
+    let mut sound = fs::read(mount.path().join(path)).unwrap();
+    sound[44] ^= 1;
+    edited.edit(path, &sound);
+    let refused = edited.refused();
+    assert!(refused.contains(&format!("{path}: {reason}")), "{refused}");
+}
+
+#[fuse_test]
+fn textures_that_no_dictionary_has_are_ignored_with_a_reason() {
+    let dictionary = fixtures::txd::txd(&[fixtures::txd::gray("wall", [1, 2])]);
+    let edited = Edited::new("a.txd", &dictionary);
+    let path = "converted/parts/a.txd/textures/01 roof.png";
+    edited.edit(path, b"x");
+    let out = edited.work.path().join("out");
+    let ran = hpi_apply(&[], &edited.folder(), &edited.archive, &out);
+    let told = stderr(&ran);
+    let line = format!("{path}: is ignored: the original has no such file, and none can be added");
+    assert!(ran.status.success() && told.contains(&line), "{told}");
 }
 
 #[fuse_test]

@@ -147,10 +147,10 @@ fn cells_are_edited_as_spreadsheets_write_them() {
 fn parameters_of_characters_and_records_of_lists_are_rows() {
     let characters = "converted/tables/MINF_parameters.tsv";
     let sounds = "converted/tables/SGRP_sounds.tsv";
-    let head = words(&[0x464E_494D, 0, 0, 0, 0]);
+    let head = big(&[0x464E_494D, 0, 0, 0, 0]);
     let parameters = b"\0\0\0\x07\x01ok\0\0\0\0\0\0\0\0\x08\0c\0\0";
     let group = [asset_id(b"GROUP"), 0x4700_001D, 0, 0x0100_0000, 0, 0, 0, 0];
-    let group = words(&[&group[..], &[7, ONE, ONE, ONE]].concat());
+    let group = big(&[&group[..], &[7, ONE, ONE, ONE]].concat());
     let mut hip = Hip::target(Game::Incredibles, Platform::GameCube);
     hip.layer(0)
         .add(Asset::new(

@@ -47,9 +47,11 @@ pub(in super::super) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<Stri
     let context = Context::with_changes(vfs, &node, &unchanged);
     let model = vfs.model_in(&context, format, Caller::Request)?;
     let part = part_of_view(&context, format, number)?;
+    let left_out = part.as_ref().and_then(|part| format.left_out(&part.path()));
     let editable = part.and_then(|part| Some((format.editable(&part.path())?, part)));
-    let Some((editable, part)) = editable else {
-        return Ok("no: is made from the asset, and not the other way".to_owned());
+    let Some((editable, part)) = editable.filter(|_| left_out.is_none()) else {
+        let reason = left_out.unwrap_or("is made from the asset, and not the other way");
+        return Ok(format!("no: {reason}"));
     };
     let yes = format!("yes: {}", editable.what);
     if model.view.has_values(number, &context) {
@@ -78,8 +80,6 @@ pub(in super::super) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<Stri
             refused.into_iter().next().map(|refused| refused.reason)
         }
         (None, Some(import)) => {
-            let is_model = part.name.ends_with(".glb");
-            let refuses = format.refuses.filter(|_| is_model);
             let edit = Edit {
                 asset: &bytes,
                 original: &bytes,
@@ -88,7 +88,7 @@ pub(in super::super) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<Stri
                 file: &file,
             };
             let refused = import(&edit).err();
-            refused.or_else(|| refuses.and_then(|refuses| refuses(&bytes)))
+            refused.or_else(|| format.refuses.and_then(|refuses| refuses(&edit)))
         }
         (None, None) => None,
     };

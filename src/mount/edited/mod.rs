@@ -283,7 +283,13 @@ impl<'a> Edits<'a> {
                 // What editors keep beside the files that they save.
                 (Change::File(_), None) => {
                     self.report.ignored += 1;
-                    let text = "is ignored: the converted tree of the original has no such file";
+                    let format = viewed.map(|viewed| viewed.format);
+                    let text = match format.and_then(|format| format.editable(&below)) {
+                        Some(_) => {
+                            "is ignored: the original has no such file, and none can be added"
+                        }
+                        None => "is ignored: the converted tree of the original has no such file",
+                    };
                     self.report.note(Weight::Warning, path, text);
                 }
             }
@@ -351,6 +357,10 @@ impl<'a> Edits<'a> {
         number: Option<usize>,
         new: NewFile,
     ) -> io::Result<()> {
+        if let Some(reason) = self.left_out(asset, format, number)? {
+            self.report.refuse(new.path(), reason);
+            return Ok(());
+        }
         let has_values = match number {
             Some(number) => self.has_values(asset, format, number)?,
             None => false,
@@ -370,6 +380,24 @@ impl<'a> Edits<'a> {
             return Ok(());
         }
         self.view_file(asset, format, number, new)
+    }
+
+    /// Returns why the file with this number of an asset's view cannot be edited, if it is
+    /// left out.
+    fn left_out(
+        &self,
+        asset: Ino,
+        format: &'static ViewFormat,
+        number: Option<usize>,
+    ) -> io::Result<Option<&'static str>> {
+        let Some(number) = number.filter(|_| !format.left_out.is_empty()) else {
+            return Ok(None);
+        };
+        let node = self.vfs.node(asset).map_err(unexpected)?;
+        let unchanged = HashMap::new();
+        let context = Context::with_changes(self.vfs, &node, &unchanged);
+        let part = part_of_view(&context, format, number)?;
+        Ok(part.and_then(|part| format.left_out(&part.path())))
     }
 
     /// Adds an edited file of an asset's view, by its number there.

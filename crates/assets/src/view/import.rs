@@ -163,7 +163,7 @@ pub(super) fn shortened(name: &str) -> String {
 pub struct Editable {
     /// Its path in the view, where `*` stands for any text.
     pub file: &'static str,
-    /// The parts of it that can be edited.
+    /// The parts of it that can be edited; of a file that is left out, why it cannot be.
     pub what: &'static str,
 }
 

@@ -236,8 +236,11 @@ pub struct ViewFormat {
     pub edits: &'static [Editable],
     /// Turns edited files of the view back into the asset, if that is possible.
     pub import: Option<Import>,
-    /// Returns why no edited model can become an asset, for whoever asks before an edit.
-    pub refuses: Option<fn(&Bytes) -> Option<String>>,
+    /// Returns why no edited file can become the asset, for whoever asks before an edit.
+    pub refuses: Option<fn(&import::Edit<'_>) -> Option<String>>,
+    /// The files of the view that cannot be edited although others of their kind can, each
+    /// with the reason, after its path.
+    pub left_out: &'static [Editable],
     /// Writes edited values of a text.
     pub edit: Option<EditText>,
     /// The same for all edited files of an asset at once; if it is there, it is used
@@ -284,6 +287,7 @@ impl ViewFormat {
             edits: &[],
             import: None,
             refuses: None,
+            left_out: &[],
             edit: None,
             import_all: None,
             preview: None,
@@ -304,6 +308,12 @@ impl ViewFormat {
     /// Returns how the file at a path in the view can be edited.
     pub fn editable(&self, path: &str) -> Option<&'static Editable> {
         self.edits.iter().find(|editable| editable.is_file(path))
+    }
+
+    /// Returns why the file at a path in the view cannot be edited, if it is left out.
+    pub fn left_out(&self, path: &str) -> Option<&'static str> {
+        let mut left_out = self.left_out.iter();
+        Some(left_out.find(|file| file.is_file(path))?.what)
     }
 
     /// Returns whether a file has the format by its content.

@@ -43,8 +43,8 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
 }
 
 /// Returns why no edited model can become a file.
-pub(super) fn refusal(file: &Bytes) -> Option<String> {
-    let model = parse::parse(file).ok()?;
+pub(super) fn refusal(edit: &Edit<'_>) -> Option<String> {
+    let model = parse::parse(edit.asset).ok()?;
     rewrite::refusal(model.clumps.first()?)
 }
 

@@ -54,8 +54,8 @@ pub(crate) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
 }
 
 /// Returns why no edited model can become an asset.
-pub(crate) fn refusal(file: &Bytes) -> Option<String> {
-    let model = parse(file).ok()?;
+pub(crate) fn refusal(edit: &Edit<'_>) -> Option<String> {
+    let model = parse(edit.asset).ok()?;
     rewrite::refusal(model.clumps.first()?)
 }
 

@@ -66,6 +66,15 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     Ok(Imported::Changed(changed))
 }
 
+/// Why no sound of a bank is written.
+const IN_BANK: &str = "shows a sound of a bank (FSB3), which is not rebuilt";
+
+/// Returns why no edited file can become a sound.
+pub(super) fn refusal(edit: &Edit<'_>) -> Option<String> {
+    let table = Table::find(edit.context).ok()?;
+    matches!(table.entry.header, Header::Bank(_)).then(|| IN_BANK.to_owned())
+}
+
 /// The table with the header of a sound.
 struct Table {
     file: AssetRef,
@@ -122,7 +131,7 @@ fn encode(
 ) -> Result<(Vec<u8>, Vec<i16>), String> {
     let data = match (sound.codec, &sound.entry.header) {
         (_, Header::Bank(_)) => {
-            return Err("shows a sound of a bank in the table, which is not written".to_owned());
+            return Err(IN_BANK.to_owned());
         }
         (Codec::Dsp, Header::Dsp(header)) => {
             let encoded = dsp::encode(samples, header.coefficients, header.history);
@@ -207,7 +216,7 @@ fn put_loop(
             "has a loop from sample {start} to {end}: only the whole sound can be a loop"
         )),
         Header::Xbox(header) => table.put(XBOX_FLAGS, &(header.flags | 1).to_le_bytes()),
-        Header::Bank(_) => Err("shows a sound of a bank, which is not written".to_owned()),
+        Header::Bank(_) => Err(IN_BANK.to_owned()),
     }
 }
 

@@ -10,7 +10,7 @@ use hpimount_record::Value;
 use crate::Platform;
 use crate::names::Names;
 use crate::origin::Origin;
-use crate::sound::import::import;
+use crate::sound::import::{import, refusal};
 use crate::sound::{self, Bank, BankEntry, BankSound, Entry, Header, Sound, SoundTable};
 use crate::view::{self, stem};
 use hpimount_assets::model::padded;
@@ -30,12 +30,17 @@ pub const FORMAT: ViewFormat = ViewFormat {
     converted: Conversion::By(converted),
     edits: &[Editable::WAV],
     import: Some(import),
+    refuses: Some(refusal),
     ..ViewFormat::new("HIP sound", open)
 };
 
 /// The table of an archive's sounds.
 pub const TABLE_FORMAT: ViewFormat = ViewFormat {
     asset_types: &[*b"SNDI"],
+    left_out: &[Editable::new(
+        "*.fsb",
+        "is a bank (FSB3), which is not rebuilt",
+    )],
     ..ViewFormat::new("HIP sound table", open_table)
 };
 

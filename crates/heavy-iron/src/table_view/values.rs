@@ -257,10 +257,9 @@ mod tests {
         let node = of(&sheets, Names(&Alone));
         let head = bytes.len() - first.len() - second.len();
         let applied = |edits: &[What]| {
-            let edits = edits.iter().map(|what| Edit {
-                place: String::new(),
-                what: what.clone(),
-            });
+            let edits = edits
+                .iter()
+                .map(|what| Edit::new(String::new(), what.clone()));
             let edits: Vec<_> = edits.collect();
             let edited = edited(&node, &bytes, &edits, &Alone)?.unwrap();
             assert_eq!(edited.asset[..head], bytes[..head]);
@@ -292,10 +291,11 @@ mod tests {
         assert_eq!(applied(&edits), Ok([&longer[..], new].concat()));
 
         let refused = applied(&[value(0, "→")]).unwrap_err();
-        assert_eq!(refused, [(0, "'→' cannot be in a value".to_owned())]);
+        let problem = |text: &str| Problem::new(0, text.to_owned());
+        assert_eq!(refused, [problem("'→' cannot be in a value")]);
         let refused = applied(&[value(0, &"x".repeat(1023))]).unwrap_err();
-        let reason = "has 1023 letters, at most 1022 are possible".to_owned();
-        assert_eq!(refused, [(0, reason)]);
+        let reason = "has 1023 letters, at most 1022 are possible";
+        assert_eq!(refused, [problem(reason)]);
     }
 
     #[test]

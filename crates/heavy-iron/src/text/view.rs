@@ -35,6 +35,10 @@ pub const CREDITS_FORMAT: ViewFormat = ViewFormat {
     converted: Conversion::Always(
         Converted::whole(&[ConvertedFile::named("txt", "text.txt")]).within(Folder::Named("texts")),
     ),
+    left_out: &[Editable::new(
+        "text.txt",
+        "is made from credits, whose lines have times and styles that the text lacks",
+    )],
     ..ViewFormat::new("HIP credits", open_credits)
 };
 

@@ -9,6 +9,7 @@ use crate::bon::{self, Body, Bon, Color, Material, Part, Split, Texture, Texture
 use crate::view::stem;
 use hpimount_assets::model::padded;
 use hpimount_assets::view::converted::{Conversion, Converted};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{Node, known, map};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
@@ -22,6 +23,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &[],
         rank: 6,
     }),
+    left_out: &[Editable::new(
+        "*.png",
+        "is a picture of a BON, which is not encoded",
+    )],
     ..ViewFormat::new("BON", open)
 };
 

@@ -9,6 +9,7 @@ use crate::view::stem;
 use hpimount_assets::model::padded;
 use hpimount_assets::parse::name::until_nul;
 use hpimount_assets::view::converted::{Conversion, Converted};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::io::{Cursor, Endian, Error, Result as Parsed, Warnings};
@@ -21,6 +22,13 @@ pub const DDX_FORMAT: ViewFormat = ViewFormat {
         files: &[],
         rank: 6,
     }),
+    left_out: &[
+        Editable::new("*.png", "is a picture of a DDX, which is not encoded"),
+        Editable::new(
+            "*.dds",
+            "is a picture of a DDX, which is not put together again",
+        ),
+    ],
     ..ViewFormat::new("DDX", open)
 };
 

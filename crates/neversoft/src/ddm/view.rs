@@ -13,6 +13,7 @@ use hpimount_assets::model::scene;
 use hpimount_assets::model::{Picture, Scene, obj};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::exported::{self, Exported};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{self, Node};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
@@ -28,6 +29,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["preview.png"],
         rank: 4,
     }),
+    left_out: &[Editable::new(
+        "model.glb",
+        "is a model of the Xbox, whose geometry is not rebuilt",
+    )],
     ..ViewFormat::new("DDM", open)
 };
 

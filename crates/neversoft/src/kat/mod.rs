@@ -15,6 +15,7 @@ use bytes::Bytes;
 
 use hpimount_assets::model::padded;
 use hpimount_assets::view::converted::{Conversion, Converted};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 
@@ -22,6 +23,10 @@ use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: EXTENSIONS,
     converted: Conversion::Always(Converted::parts(&[])),
+    left_out: &[Editable::new(
+        "*.wav",
+        "is a sound of a KAT, which is not encoded",
+    )],
     ..ViewFormat::new("KAT", open)
 };
 

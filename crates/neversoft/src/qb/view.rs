@@ -9,6 +9,7 @@ use super::{names, text};
 use crate::qb::{self, Qb};
 use crate::view::hash_text;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 
@@ -16,6 +17,10 @@ use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: &[qb::EXTENSION, qb::PACKED_EXTENSION],
     converted: Conversion::Always(Converted::whole(&[ConvertedFile::named("q", "source.q")])),
+    left_out: &[Editable::new(
+        "source.q",
+        "is a listing that lacks parts of the script, so that no QB is compiled from it",
+    )],
     ..ViewFormat::new("QB", open)
 };
 

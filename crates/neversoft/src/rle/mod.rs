@@ -8,6 +8,7 @@ pub use self::parse::*;
 use bytes::Bytes;
 
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Page;
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::io::Error;
@@ -22,6 +23,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["picture.png"],
         rank: 3,
     }),
+    left_out: &[Editable::new(
+        "*.png",
+        "is decoded from an RLE, which is not encoded",
+    )],
     ..ViewFormat::new("RLE", open)
 };
 

@@ -28,6 +28,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
         Editable::new("info.json", "values of the bank, programs and tones"),
         Editable::new("programs.tsv", "values of tones"),
     ],
+    left_out: &[Editable::new(
+        "*.wav",
+        "is a sound of a bank, which is not encoded: make the VAG data with psxavenc and replace the bank",
+    )],
     ..ViewFormat::new("VAB", open)
 };
 

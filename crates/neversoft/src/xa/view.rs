@@ -11,6 +11,7 @@ use super::video::{ASSUMED_SPEED, Still, Video, speed};
 use crate::view::rounded;
 use hpimount_assets::model::not_shown;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
@@ -23,6 +24,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::first("wav")])),
     matches: Some(|bytes| Sectors::find(bytes).is_ok_and(|sectors| sectors.count() > 0)),
     preview: PREVIEW,
+    left_out: &[Editable::new(
+        "*.wav",
+        "is decoded, and not encoded: make X.cdxa.xa with psxavenc",
+    )],
     ..ViewFormat::new("XA", open)
 };
 
@@ -44,6 +49,16 @@ pub const MOVIE_FORMAT: ViewFormat = ViewFormat {
         ..FileType::new("video/x-cdxa", Some("PlayStation movie or sound"))
     }],
     preview: PREVIEW,
+    left_out: &[
+        Editable::new(
+            "*.wav",
+            "is decoded, and not encoded: make X.cdxa.str with psxavenc",
+        ),
+        Editable::new(
+            "*.png",
+            "is a frame of a movie, which is not encoded: make X.cdxa.str with psxavenc",
+        ),
+    ],
     ..ViewFormat::new("STR", open)
 };
 

@@ -8,6 +8,7 @@ use crate::fnt::{self, Fnt};
 use hpimount_assets::model::png::{self, Tones};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Page;
 use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 use hpimount_record::Value;
@@ -19,6 +20,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
         "png",
         "sheet.png",
     )])),
+    left_out: &[Editable::new(
+        "*.png",
+        "is a font, whose letters are not edited",
+    )],
     ..ViewFormat::new("FNT", open)
 };
 

@@ -8,6 +8,7 @@ use crate::terrain::TILE_EDGE;
 use crate::terrain::view;
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Page;
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::file_type::FileType;
@@ -27,6 +28,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["minimap.png", "section.png"],
         rank: 10,
     }),
+    left_out: &[Editable::new(
+        "*.png",
+        "is a section of a map, whose terrain is not edited",
+    )],
     ..ViewFormat::new("SCT", open)
 };
 

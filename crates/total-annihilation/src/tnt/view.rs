@@ -14,6 +14,7 @@ use crate::tnt::{self, Ground, Tnt, Version};
 use crate::view::stem;
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{Entry, Node};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, AssetRef, Opened, Preview, ViewFormat, Wanted};
@@ -35,6 +36,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["minimap.png", "map_1_8.png"],
         rank: 5,
     }),
+    left_out: &[Editable::new(
+        "*.png",
+        "is a map, whose terrain and nodes are not edited",
+    )],
     ..ViewFormat::new("TNT", open)
 };
 

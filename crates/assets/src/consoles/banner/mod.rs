@@ -1,8 +1,9 @@
 //! Banners of GameCube discs, `opening.bnr` (FORMATS, Consoles 1).
 //!
-//! [`parse`](mod@parse) reads the texts and decodes the picture, and [`view`]
-//! declares the format and writes the files of `X.meta`.
+//! [`parse`](mod@parse) reads the texts and decodes the picture, `import` encodes an
+//! edited one, and [`view`] declares the format and writes the files of `X.meta`.
 
+mod import;
 pub mod parse;
 pub mod view;
 

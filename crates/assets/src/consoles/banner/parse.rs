@@ -4,7 +4,8 @@ use bytes::Bytes;
 use get_size2::GetSize;
 
 use crate::model::{Picture, Pixels};
-use crate::parse::pixels::{self, GxFormat};
+use crate::parse::pixels::encode::gx::encode;
+use crate::parse::pixels::{self, GxFormat, Level};
 use crate::parse::take;
 use hpimount_containers::io::{Cursor, Endian, Error, Result};
 use hpimount_containers::text::Charset;
@@ -13,12 +14,12 @@ use hpimount_containers::text::Charset;
 pub const EXTENSIONS: &[&str] = &["bnr"];
 
 /// Size of the picture in pixels, and its bytes: 16 bits each.
-const WIDTH: u32 = 96;
-const HEIGHT: u32 = 32;
+pub(super) const WIDTH: u32 = 96;
+pub(super) const HEIGHT: u32 = 32;
 const PIXELS: usize = (WIDTH * HEIGHT * 2) as usize;
 
 /// Bytes of the header before the picture.
-const HEADER: usize = 0x20;
+pub(super) const HEADER: usize = 0x20;
 
 /// The languages of a banner with several, in order.
 const LANGUAGES: [&str; 6] = ["English", "German", "French", "Spanish", "Italian", "Dutch"];
@@ -105,13 +106,25 @@ impl Banner {
             )),
         }
     }
+
+    /// Returns the bytes of a picture with these pixels. Those that are as they were keep
+    /// their form.
+    pub(super) fn encode(&self, pixels: &[[u8; 4]]) -> Vec<u8> {
+        let level = Level {
+            width: WIDTH,
+            height: HEIGHT,
+            data: self.pixels.clone(),
+            pitch: 0,
+        };
+        encode(&level, GxFormat::Rgb5a3, pixels, &[])
+    }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn banner(magic: &[u8], languages: usize) -> Vec<u8> {
+    pub(in super::super) fn banner(magic: &[u8], languages: usize) -> Vec<u8> {
         let mut bytes = magic.to_vec();
         bytes.resize(HEADER, 0);
         // The second tile is red, the rest transparent.

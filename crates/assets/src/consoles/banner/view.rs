@@ -2,25 +2,29 @@
 
 use bytes::Bytes;
 
+use super::import::import;
 use crate::consoles::banner::{self, Banner, Texts};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
+use crate::view::import::Editable;
 use crate::view::node::{Node, map};
 use crate::view::page::Page;
 use crate::view::{ALONE, AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::io::Warnings;
 
+/// The file of the picture.
+pub(super) const PICTURE: &str = "banner.png";
+
 /// Banners of GameCube discs.
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: banner::EXTENSIONS,
-    converted: Conversion::Always(Converted::parts(&[ConvertedFile::named(
-        "png",
-        "banner.png",
-    )])),
+    converted: Conversion::Always(Converted::parts(&[ConvertedFile::named("png", PICTURE)])),
     matches: Some(|bytes| banner::is_known(bytes) && banner::parse(bytes).is_ok()),
     preview: Some(Preview {
-        files: &["banner.png"],
+        files: &[PICTURE],
         rank: ALONE,
     }),
+    edits: &[Editable::PNG],
+    import: Some(import),
     ..ViewFormat::new("BNR", open)
 };
 
@@ -34,7 +38,7 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     page.list("texts", |banner: &Banner| {
         Box::new(banner.texts.iter().map(texts))
     })
-    .picture("banner.png", |banner| Some(banner.picture()));
+    .picture(PICTURE, |banner| Some(banner.picture()));
     Ok(page.show(banner, None))
 }
 

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use crate::consoles::save::{self, Save, Saves};
 use crate::model::{apng, padded};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
+use crate::view::import::Editable;
 use crate::view::node::{Node, map};
 use crate::view::page::Page;
 use crate::view::{AssetContext, Opened, Preview, ViewFormat};
@@ -21,6 +22,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["icon.png"],
         rank: 7,
     }),
+    left_out: &[Editable::new(
+        "*.png",
+        "is the icon of a save, which is not encoded",
+    )],
     ..ViewFormat::new("PlayStation save", open)
 };
 

@@ -25,6 +25,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
         files: &["title.png", "save.png"],
         rank: ALONE,
     }),
+    left_out: &[Editable::new(
+        "*.png",
+        "is a part of a signed program, whose checksums an edit would break",
+    )],
     ..ViewFormat::new("XBE", open)
 };
 

@@ -50,6 +50,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
         Editable::new("points.tsv", "joint, x, y and z"),
     ],
     import: Some(import),
+    left_out: &[Editable::new(
+        "model.glb",
+        "is a model of an HGO, whose strips are not rebuilt",
+    )],
     ..ViewFormat::new("HGO", open)
 };
 

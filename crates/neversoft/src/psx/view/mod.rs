@@ -56,6 +56,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
         Editable::new("objects.tsv", "model, x, y, z, angles and flags"),
     ],
     import: Some(import),
+    left_out: &[Editable::new(
+        "model.glb",
+        "is a model of a PSX, whose geometry is not rebuilt",
+    )],
     ..ViewFormat::new("PSX", open)
 };
 
