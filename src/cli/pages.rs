@@ -255,7 +255,8 @@ const SERVE: &[Section] = &[
         heading: "OUTPUT",
         blocks: &[
             Block::Text(
-                "The first line of standard output is the URL for the browser. Messages go to \
+                "The first line of standard output is the URL for the browser, the second one that of \
+                 WebDAV. On a terminal, commands follow that make it a drive. Messages go to \
                  standard error.",
             ),
             Block::Text(

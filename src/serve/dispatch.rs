@@ -6,7 +6,7 @@ use super::answer::Answer;
 use super::head::Head;
 use super::route::Call;
 use super::site::Site;
-use super::{file, list, page, place, search, thumb, zip};
+use super::{dav, file, list, page, place, search, thumb, zip};
 
 /// Returns the answer to a request.
 pub(super) fn answer(site: &Arc<Site>, head: &Head, call: &Call) -> Answer {
@@ -19,6 +19,10 @@ pub(super) fn answer(site: &Arc<Site>, head: &Head, call: &Call) -> Answer {
             path,
             is_download,
         } => file::answer(site, head, &tree.in_mount(path), *is_download),
+        Call::Options => Ok(dav::options()),
+        Call::Properties { path, depth, body } => {
+            dav::properties(site, head, path.as_deref(), *depth, body)
+        }
         Call::List {
             path,
             after,

@@ -346,6 +346,7 @@ mod tests {
             headers: headers
                 .map(|&(name, value)| (name, value.to_owned()))
                 .collect(),
+            ..Head::default()
         }
     }
 

@@ -26,6 +26,8 @@ pub(super) const HEADERS: [&str; 17] = [
 pub(super) struct Head {
     /// Its method, in upper case.
     pub(super) method: String,
+    /// What was in front of the path: `/t/TOKEN`, or nothing.
+    pub(super) prefix: String,
     /// The path as it was sent.
     pub(super) path: String,
     /// What comes after the `?`.
@@ -64,6 +66,7 @@ impl Head {
             Some(end) => (&rest[..end], &rest[end..]),
             None => (&rest[..], "/"),
         };
+        self.prefix = format!("/t/{token}");
         self.path = path.to_owned();
         (self, Some(token.to_owned()))
     }

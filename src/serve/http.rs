@@ -26,6 +26,7 @@ use tokio::time::{sleep, timeout};
 
 use super::answer::{Answer, Broken, Content, Pieces, Refusal};
 use super::connection::{Connection, Patience, Phase, accepted};
+use super::dav::MAX_BODY;
 use super::guard::{Brake, Guard};
 use super::head::{HEADERS, Head, escaped};
 use super::pieces::{Permit, Permits, Queue, Urgency};
@@ -252,7 +253,7 @@ impl Server {
         if let Some(answer) = self.with_cookie(&head) {
             return self.sent(&head, answer, connection);
         }
-        let call = match Call::of(&head) {
+        let call = match self.call(&head, request, &connection).await {
             Ok(call) => call,
             Err(refusal) => return self.refused(&head, &refusal, connection),
         };
@@ -270,6 +271,22 @@ impl Server {
             // The thread has panicked, or the server ends.
             Err(_) => self.refused(&head, &Refusal::Internal, connection),
         }
+    }
+
+    /// Returns what a request asks for, with its body.
+    async fn call(
+        &self,
+        head: &Head,
+        request: Request<Incoming>,
+        connection: &Connection,
+    ) -> Result<Call, Refusal> {
+        let mut call = Call::of(head)?;
+        if let Call::Properties { body, .. } = &mut call {
+            connection.enter(Phase::Asking);
+            *body = received(request.into_body()).await?;
+            connection.enter(Phase::Answering);
+        }
+        Ok(call)
     }
 
     /// Returns the answer to the URL that the server has printed: the token becomes a cookie,
@@ -337,6 +354,21 @@ impl Server {
     }
 }
 
+/// Receives the body of a request.
+async fn received(body: Incoming) -> Result<Vec<u8>, Refusal> {
+    let mut body = pin!(body);
+    let mut bytes = Vec::new();
+    while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
+        let frame = frame.map_err(|_| Refusal::BadRequest("the body is cut off"))?;
+        let data = frame.data_ref().map_or(&[][..], |data| data);
+        if bytes.len() + data.len() > MAX_BODY {
+            return Err(Refusal::BadRequest("the body is too long"));
+        }
+        bytes.extend_from_slice(data);
+    }
+    Ok(bytes)
+}
+
 /// Returns the head of a request.
 fn head_of(request: &Request<Incoming>) -> Head {
     let headers = HEADERS.iter().filter_map(|&name| {
@@ -348,6 +380,7 @@ fn head_of(request: &Request<Incoming>) -> Head {
     });
     Head {
         method: request.method().as_str().to_owned(),
+        prefix: String::new(),
         path: request.uri().path().to_owned(),
         query: request.uri().query().unwrap_or_default().to_owned(),
         headers: headers.collect(),

@@ -1,14 +1,16 @@
-//! The tree over the network (`hpi serve`): a page for the browser, and HTTP for scripts.
+//! The tree over the network (`hpi serve`): a page for the browser, HTTP for scripts,
+//! and WebDAV for file managers.
 //!
 //! One thread has the connections (`http`, `connection`). It knows who is answered (`guard`)
 //! and what is asked for (`head`, `route`, `range`), opens no files and parses nothing of a source.
 //! Reading threads have the tree and no sockets (`dispatch`, `site`): each takes the next work from a
 //! queue (`pieces`) and returns an answer (`answer`), or a piece of one. There is a module
-//! for each route: `file`, `list`, `thumb`, `zip`, `search`, `place`, `page`; `kind` knows
+//! for each route: `file`, `list`, `dav`, `thumb`, `zip`, `search`, `place`, `page`; `kind` knows
 //! the types of files.
 
 mod answer;
 mod connection;
+mod dav;
 mod dispatch;
 mod file;
 mod guard;

@@ -35,6 +35,14 @@ pub(super) struct Query {
     pub(super) after: u64,
 }
 
+/// How much below an entry is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    Zero,
+    One,
+    Infinity,
+}
+
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Call {
@@ -57,6 +65,17 @@ pub(super) enum Call {
         path: String,
         /// Whether it is to be saved and not shown.
         is_download: bool,
+    },
+    /// What can be done with an entry.
+    Options,
+    /// The properties of an entry.
+    Properties {
+        /// Its path; `None` for the directory above the tree.
+        path: Option<String>,
+        /// Whether those of its entries are asked for.
+        depth: Depth,
+        /// The body of the request.
+        body: Vec<u8>,
     },
     /// Entries of a directory.
     List {
@@ -107,6 +126,8 @@ impl Call {
     pub(super) fn of(head: &Head) -> Result<Self, Refusal> {
         match &*head.method {
             "GET" | "HEAD" => {}
+            "OPTIONS" => return Ok(Self::Options),
+            "PROPFIND" => return Self::properties(head),
             _ => return Err(Refusal::MethodNotAllowed),
         }
         let path = |raw| path(raw).ok_or(Refusal::BadRequest("the path is invalid"));
@@ -132,7 +153,7 @@ impl Call {
             }),
             ("", None) => Ok(Self::Page),
             ("assets", Some(name)) => Ok(Self::Asset(name.to_owned())),
-            ("files", rest) => file(Tree::Files, rest.unwrap_or_default()),
+            ("files" | "dav", rest) => file(Tree::Files, rest.unwrap_or_default()),
             ("converted", rest) => file(Tree::Converted, rest.unwrap_or_default()),
             ("api", Some("list")) => Ok(Self::List {
                 path: parameter("path")?,
@@ -165,6 +186,30 @@ impl Call {
             ("licences", None) => Ok(Self::Licences),
             _ => Err(Refusal::NoRoute),
         }
+    }
+}
+
+impl Call {
+    /// Returns a request for properties.
+    fn properties(head: &Head) -> Result<Self, Refusal> {
+        let path = match split(&head.path) {
+            ("", None) => None,
+            ("dav", rest) => {
+                let path = path(rest.unwrap_or_default());
+                Some(path.ok_or(Refusal::BadRequest("the path is invalid"))?)
+            }
+            _ => return Err(Refusal::MethodNotAllowed),
+        };
+        Ok(Self::Properties {
+            path,
+            depth: match head.header("depth") {
+                Some("0") => Depth::Zero,
+                Some("1") => Depth::One,
+                None | Some("infinity") => Depth::Infinity,
+                Some(_) => return Err(Refusal::BadRequest("the depth is invalid")),
+            },
+            body: Vec::new(),
+        })
     }
 }
 
@@ -227,7 +272,7 @@ mod tests {
             method: "GET".to_owned(),
             path: path.to_owned(),
             query: query.to_owned(),
-            headers: Vec::new(),
+            ..Head::default()
         })
     }
 

@@ -5,6 +5,7 @@
 mod conditions;
 #[cfg(target_os = "linux")]
 mod confined;
+mod dav;
 mod files;
 mod guard;
 mod kit;

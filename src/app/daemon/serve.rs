@@ -235,6 +235,7 @@ fn host_text(address: IpAddr) -> String {
 /// The URLs that are printed.
 struct Urls {
     browser: String,
+    dav: String,
 }
 
 impl Urls {
@@ -245,18 +246,32 @@ impl Urls {
             ip => ip,
         };
         let server = format!("http://{}:{}", host_text(host), address.port());
+        let before = token.map(|token| format!("/t/{}", token.text()));
         let query = token.map(|token| format!("?token={}", token.text()));
         Self {
             browser: format!("{server}/{}", query.unwrap_or_default()),
+            dav: format!("{server}{}/dav/", before.unwrap_or_default()),
         }
     }
 
     /// Prints them, with what they are for if a person reads it.
     fn print(&self) -> io::Result<()> {
         let mut out = io::stdout().lock();
-        match out.is_terminal() {
-            true => writeln!(out, "{}    browser", self.browser)?,
-            false => writeln!(out, "{}", self.browser)?,
+        let is_terminal = out.is_terminal();
+        let width = self.browser.len().max(self.dav.len());
+        for (url, what) in [(&self.browser, "browser"), (&self.dav, "WebDAV")] {
+            match is_terminal {
+                true => writeln!(out, "{url:width$}  {what}")?,
+                false => writeln!(out, "{url}")?,
+            }
+        }
+        if is_terminal {
+            let Self { dav, .. } = self;
+            let drive = dav.replace("http://", "dav://");
+            writeln!(out, "\nWindows: net use Z: {dav} /persistent:no")?;
+            writeln!(out, "macOS:   Finder, Cmd-K, {dav}")?;
+            writeln!(out, "Linux:   gio mount {drive}")?;
+            writeln!(out, "\nCtrl-C ends it.")?;
         }
         out.flush()
     }

@@ -1,0 +1,225 @@
+//! WebDAV, by its rules and with clients that others wrote.
+
+use std::fs;
+use std::process::Command;
+
+use fixtures::noise;
+use testkit::mount::{Fixture, has_programs};
+
+use crate::kit::{Response, Server, write_request};
+
+const INFINITE: &str = "<D:propfind-finite-depth/>";
+
+/// Asks for the properties of a URL.
+fn properties(server: &Server, target: &str, depth: &str, body: &str) -> Response {
+    let mut stream = server.connect();
+    let token = format!("Bearer {}", server.token);
+    let length = body.len().to_string();
+    let headers = [
+        ("Authorization", token.as_str()),
+        ("Depth", depth),
+        ("Content-Length", &length),
+    ];
+    write_request(&mut stream, "PROPFIND", target, &server.address, &headers);
+    std::io::Write::write_all(&mut stream, body.as_bytes()).unwrap();
+    Response::read(stream, "PROPFIND")
+}
+
+/// Returns the URLs in an answer.
+fn urls(response: &Response) -> Vec<String> {
+    assert_eq!(response.status, 207, "{}", response.text());
+    let text = response.text();
+    let parts = text.split("<D:href>").skip(1);
+    parts
+        .map(|part| part.split('<').next().unwrap().to_owned())
+        .collect()
+}
+
+/// Returns a folder with names that URLs and XML must escape.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let sub = folder.path().join("Sub & <dir>");
+    fs::create_dir(&sub).unwrap();
+    for name in [
+        "50%.txt",
+        "a#b.txt",
+        "ü é.txt",
+        "a+b'\"?.txt",
+        "plain.x.bin",
+    ] {
+        fs::write(sub.join(name), name).unwrap();
+    }
+    fs::write(folder.path().join("large.bin"), noise(2, 300_000)).unwrap();
+    folder
+}
+
+#[test]
+fn a_directory_lists_its_entries_in_the_spelling_of_the_request() {
+    let folder = folder();
+    let server = Server::start([folder.path()]);
+    let of = |target: &str, depth: &str| urls(&properties(&server, target, depth, ""));
+    assert_eq!(of("/dav/", "0"), ["/dav/"]);
+    assert_eq!(of("/", "1"), ["/", "/dav/"]);
+    let mut root = of("/dav", "1");
+    root.sort_unstable();
+    assert_eq!(
+        root,
+        ["/dav/", "/dav/Sub%20%26%20%3Cdir%3E/", "/dav/large.bin"]
+    );
+    let mut sub = of("/dav/sub%20&%20%3cDIR%3e", "1");
+    sub.sort_unstable();
+    let base = "/dav/sub%20%26%20%3CDIR%3E/";
+    let names = [
+        "",
+        "%C3%BC%20%C3%A9.txt",
+        "50%25.txt",
+        "a%23b.txt",
+        "a%2Bb%27%22%3F.txt",
+        "plain.x.bin",
+    ];
+    assert_eq!(sub, names.map(|name| format!("{base}{name}")));
+    for url in &sub[1..] {
+        assert_eq!(server.get(url).status, 200, "{url}");
+    }
+    let with_token = format!("/t/{}/dav/", server.token);
+    assert_eq!(of(&with_token, "1")[0], with_token);
+    assert_eq!(
+        of(&format!("/t/{}/", server.token), "0"),
+        [format!("/t/{}/", server.token)]
+    );
+}
+
+#[test]
+fn properties_are_those_of_the_file() {
+    let folder = folder();
+    let server = Server::start([folder.path()]);
+    let sent = properties(&server, "/dav/large.bin", "0", "");
+    assert_eq!(
+        sent.header("content-type"),
+        "application/xml; charset=utf-8"
+    );
+    let text = sent.text();
+    let file = server.send("HEAD", "/files/large.bin", &[]);
+    for expected in [
+        "<D:getcontentlength>300000</D:getcontentlength>",
+        "<D:resourcetype/>",
+        "<D:displayname>large.bin</D:displayname>",
+        &format!(
+            "<D:getlastmodified>{}</D:getlastmodified>",
+            file.header("last-modified")
+        ),
+        &format!(
+            "<D:getetag>{}</D:getetag>",
+            file.header("etag").replace('"', "&quot;")
+        ),
+        "HTTP/1.1 200 OK",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    let body = "<propfind xmlns='DAV:'><prop><getcontentlength/><quota-used-bytes/>\
+        <a xmlns='urn:x'/></prop></propfind>";
+    let text = properties(&server, "/dav/", "0", body).text();
+    for expected in [
+        "quota-used-bytes",
+        "<X:a xmlns:X=\"urn:x\"/>",
+        "HTTP/1.1 404 Not Found",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    assert!(
+        !text.contains("200 OK"),
+        "a directory has no length: {text}"
+    );
+}
+
+#[test]
+fn what_is_not_supported_is_refused_by_the_rules() {
+    let folder = folder();
+    let server = Server::start([folder.path()]);
+    let options = server.send("OPTIONS", "/dav/", &[]);
+    assert_eq!((options.status, options.header("dav")), (200, "1"));
+    assert_eq!(options.header("allow"), "OPTIONS, GET, HEAD, PROPFIND");
+    assert_eq!(options.header("ms-author-via"), "DAV");
+    for depth in ["infinity", ""] {
+        let refused = match depth {
+            "" => server.send("PROPFIND", "/dav/", &[]),
+            depth => properties(&server, "/dav/", depth, ""),
+        };
+        assert_eq!(refused.status, 403);
+        assert!(refused.text().contains(INFINITE), "{}", refused.text());
+    }
+    assert_eq!(properties(&server, "/dav/missing", "0", "").status, 404);
+    assert_eq!(properties(&server, "/dav/desktop.ini", "0", "").status, 404);
+    assert_eq!(properties(&server, "/dav/../x", "0", "").status, 400);
+    assert_eq!(properties(&server, "/dav/", "7", "").status, 400);
+    assert_eq!(properties(&server, "/api/list", "0", "").status, 405);
+    let bomb = "<!DOCTYPE a [<!ENTITY b 'c'>]><propfind xmlns='DAV:'><allprop/></propfind>";
+    assert_eq!(properties(&server, "/dav/", "0", bomb).status, 400);
+    assert_eq!(
+        properties(&server, "/dav/", "0", &"x".repeat(70_000)).status,
+        400
+    );
+    let without = server.send_without_token("PROPFIND", "/dav/", &[("Depth", "0")]);
+    assert_eq!(without.status, 401);
+    assert!(without.header("www-authenticate").starts_with("Basic"));
+}
+
+#[test]
+fn a_long_directory_has_each_entry_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..3000 {
+        fs::write(folder.path().join(format!("{number}.bin")), "").unwrap();
+    }
+    let server = Server::start([folder.path()]);
+    let mut listed = urls(&properties(&server, "/dav/", "1", ""));
+    assert_eq!(listed.len(), 3001);
+    listed.sort_unstable();
+    listed.dedup();
+    assert_eq!(listed.len(), 3001);
+}
+
+#[test]
+fn cadaver_lists_and_gets() {
+    if !has_programs(&["cadaver"]) {
+        return;
+    }
+    let folder = folder();
+    let server = Server::start([folder.path()]);
+    let work = tempfile::tempdir().unwrap();
+    fs::write(work.path().join("commands"), "ls\nget large.bin\nquit\n").unwrap();
+    let url = format!("http://{}/t/{}/dav/", server.address, server.token);
+    let mut cadaver = Command::new("cadaver");
+    cadaver.arg(url).current_dir(work.path());
+    cadaver.stdin(fs::File::open(work.path().join("commands")).unwrap());
+    let said = cadaver.output().unwrap();
+    let text = String::from_utf8_lossy(&said.stdout);
+    assert!(
+        text.contains("Sub & <dir>") && text.contains("300000"),
+        "{said:?}"
+    );
+    assert!(fs::read(work.path().join("large.bin")).unwrap() == noise(2, 300_000));
+}
+
+#[test]
+fn rclone_copies_everything() {
+    if !has_programs(&["rclone"]) {
+        return;
+    }
+    let folder = folder();
+    let fixture = Fixture::new();
+    let server = Server::start([folder.path()]);
+    let out = fixture.archive.with_extension("out");
+    let url = format!("http://{}/t/{}/dav/", server.address, server.token);
+    let mut rclone = Command::new("rclone");
+    rclone.args(["copy", ":webdav:"]).arg(&out);
+    rclone.args(["--webdav-url", &url, "--config", "/dev/null"]);
+    let said = rclone.output().unwrap();
+    assert!(said.status.success(), "{said:?}");
+    let compared = Command::new("diff")
+        .arg("-r")
+        .arg(folder.path())
+        .arg(&out)
+        .output()
+        .unwrap();
+    assert!(compared.status.success(), "{compared:?}");
+}
