@@ -11,6 +11,7 @@ use super::kind;
 use super::site::{Place, Site, quoted, streamed};
 use crate::inspect::Contents;
 use crate::mount::{self, Attr, Error, FileKind, Vfs};
+use crate::namespace::companion::CONVERTED;
 
 /// Number of entries that are listed at a time.
 const BATCH: usize = 256;
@@ -35,6 +36,7 @@ pub(super) fn answer(
         entries: Entries::new(place, after),
         left: limit,
         all,
+        is_first: after == 0,
         state: State::Begins,
         batch: Vec::new(),
     };
@@ -98,6 +100,17 @@ impl Entries {
         Ok(batch)
     }
 
+    /// Returns whether one of all entries has this name.
+    fn have(&self, wanted: &str) -> bool {
+        let mut is_found = false;
+        let ino = self.place.found.attr.ino;
+        let listed = self.place.vfs().readdir(ino, 0, &mut |name, _, _, _| {
+            is_found = name == wanted;
+            is_found
+        });
+        listed.is_ok() && is_found
+    }
+
     /// Returns how many entries there are after those that were returned.
     fn left(&self) -> u64 {
         let mut left = 0;
@@ -126,6 +139,8 @@ struct Page {
     left: usize,
     /// Whether hidden companions are added.
     all: bool,
+    /// Whether it begins with the first entry.
+    is_first: bool,
     state: State,
     /// What was listed and not written.
     batch: Vec<Listed>,
@@ -144,6 +159,19 @@ impl Page {
         self.batch = self.entries.batch(BATCH.min(self.left))?;
         self.left -= self.batch.len();
         Ok(())
+    }
+
+    /// Writes the converted files of an archive where they are hidden, on its first page.
+    fn write_converted(&mut self, text: &mut String) {
+        if self.is_first
+            && self.all
+            && !self.entries.have(CONVERTED)
+            && let Some(companion) =
+                companion(&self.site, &self.entries.place.found.path, CONVERTED)
+        {
+            text.push_str(&companion.to_string());
+            self.state = State::HasEntries;
+        }
     }
 
     fn write_batch(&mut self, text: &mut String) {
@@ -195,6 +223,7 @@ impl Pieces for Page {
         if self.state == State::Begins {
             let path = quoted(&self.entries.place.found.path);
             text.push_str(&format!("{{\"path\":{path},\"entries\":["));
+            self.write_converted(&mut text);
         }
         while text.len() < wanted {
             if self.batch.is_empty() {
@@ -265,6 +294,12 @@ pub(super) fn entry(site: &Site, directory: &str, listed: &Listed) -> Map<String
         (is_file && kind::has_thumbnail(name, asset)).into(),
     );
     put("enter", json!(enter));
+    if attr.kind == FileKind::Symlink {
+        put(
+            "target",
+            json!(target.map(|place| place.found.path.clone())),
+        );
+    }
     entry
 }
 

@@ -106,7 +106,31 @@ fn hidden_companions_are_listed_on_request() {
         names.collect::<Vec<_>>()
     };
     assert_eq!(names_of("/api/list"), ["logo.pcx"]);
-    assert_eq!(names_of("/api/list?all=1"), ["logo.pcx", "logo.pcx.meta"]);
+    assert_eq!(
+        names_of("/api/list?all=1"),
+        ["converted", "logo.pcx", "logo.pcx.meta"]
+    );
+    assert!(names_of("/api/list?all=1&after=1").is_empty());
     let inner = names_of("/api/list?path=logo.pcx.meta");
     assert!(inner.contains(&"info.json".to_owned()), "{inner:?}");
+}
+
+#[test]
+fn a_link_says_where_it_leads() {
+    let source = tempfile::tempdir().unwrap();
+    fs::create_dir(source.path().join("sub")).unwrap();
+    fs::write(source.path().join("sub/file.txt"), "text").unwrap();
+    for (link, target) in [("good", "sub/file.txt"), ("none", "sub/none.txt")] {
+        std::os::unix::fs::symlink(target, source.path().join(link)).unwrap();
+    }
+    let server = Server::start([source.path()]);
+    let page = server.json("/api/list?path=");
+    let entries = page["entries"].as_array().unwrap();
+    let target_of = |name: &str| {
+        let entry = entries.iter().find(|entry| entry["name"] == name).unwrap();
+        entry.get("target").cloned()
+    };
+    assert_eq!(target_of("good").unwrap(), "sub/file.txt");
+    assert_eq!(target_of("none").unwrap(), Value::Null);
+    assert_eq!(target_of("sub"), None);
 }
