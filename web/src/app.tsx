@@ -22,17 +22,22 @@ import { File } from "./viewers/file";
 /** A side that covers the middle in narrow windows. */
 type Drawer = "tree" | "details" | null;
 
+/** The entry of a folder that the keyboard moved to. */
+interface Focused {
+    path: string;
+    entry: Entry;
+}
+
 export function App() {
     const route = useRoute();
     const { path, params } = route;
     const { value: place, error } = useLoaded(path, () => locate(path));
-    const [focused, setFocused] = useState<Entry | null>(null);
+    const [focused, setFocused] = useState<Focused | null>(null);
     const [drawer, setDrawer] = useState<Drawer>(null);
     const [hasHelp, setHasHelp] = useState(false);
     const folder = place?.kind === "folder" ? path : parentOf(path);
 
     useEffect(() => {
-        setFocused(null);
         setDrawer(null);
         remember(path);
         document.title = path === "" ? "hpimount" : `${nameOf(path)} · hpimount`;
@@ -66,10 +71,10 @@ export function App() {
                 <Status />
             </nav>
             <main id="main" class="main" tabIndex={-1}>
-                <Content route={route} place={place} error={error} onMove={setFocused} />
+                <Content route={route} place={place} error={error} onMove={(entry) => setFocused({ path, entry })} />
             </main>
             <aside class="side side-details" aria-label="Details">
-                <DetailsOf path={path} place={place} focused={focused} />
+                <DetailsOf path={path} place={place} focused={focused?.path === path ? focused.entry : null} />
             </aside>
             {drawer && <div class="shade" onClick={() => setDrawer(null)} />}
             {hasHelp && <Help onClose={() => setHasHelp(false)} />}

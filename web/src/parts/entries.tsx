@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Entry } from "../model/api";
 import { formatSize, formatTime } from "../model/format";
+import { usesKeyboard } from "../model/hooks";
 import { type Key, KEYS, nextOrder, type Order } from "../model/order";
 import { join } from "../model/paths";
 import { destination, lastPosition } from "../model/places";
@@ -30,7 +31,8 @@ interface EntriesProps {
 export function Entries({ path, entries, layout, order, onOrder, onMove }: EntriesProps) {
     const [width, setWidth] = useState(0);
     const [active, setActive] = useState(() => lastPosition(path, entries));
-    const moves = useRef(false);
+    // The keyboard stays in the middle from folder to folder.
+    const moves = useRef(usesKeyboard() && document.activeElement === document.body);
     const columns = layout === "grid" ? Math.max(1, Math.floor(width / CELL.width)) : 1;
     const rows = Math.ceil(entries.length / columns);
     const headers = layout === "list" ? 1 : 0;

@@ -1,9 +1,9 @@
 /** A folder: its entries, sorted and filtered. */
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import type { Entry } from "../model/api";
 import { formatCount } from "../model/format";
-import { setParams, useFolder, useKeys, usesKeyboard, useSetting } from "../model/hooks";
+import { setParams, useFolder, useKeys, useSetting } from "../model/hooks";
 import { formatOrder, type Key, KEYS, parseOrder, sortEntries } from "../model/order";
 import { withoutInsides } from "../model/places";
 import type { Params } from "../model/route";
@@ -39,11 +39,6 @@ export function Folder({ path, params, onMove }: FolderProps) {
         ArrowLeft: focusEntry,
         ArrowRight: focusEntry,
     });
-    useEffect(() => {
-        if (folder && usesKeyboard() && document.activeElement === document.body) {
-            focusEntry();
-        }
-    }, [folder !== null]);
 
     if (!folder) {
         return error ? <Failure error={error} /> : <Waiting />;
