@@ -180,10 +180,10 @@ fn parameters_of_characters_and_records_of_lists_are_rows() {
     });
     let values: Vec<_> = values.collect();
     let (first, second) = (
-        ["0", "00000007", "longer than before"],
-        ["1", "00000008", "c"],
+        ["0", "0x00000007", "longer than before"],
+        ["1", "0x00000008", "c"],
     );
-    assert_eq!(values, [first, second, ["2", "00000009", "1.5"]]);
+    assert_eq!(values, [first, second, ["2", "0x00000009", "1.5"]]);
     let group = json(&mount, "converted/objects/SGRP/GROUP.json");
     assert_eq!(group["sounds"][0]["min_pitch"], 0.5);
     assert_eq!(group["sounds"][0]["volume"], 1.0);

@@ -1,6 +1,7 @@
 //! Names for ids, from the archive of the asset and those beside it.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use get_size2::GetSize;
 use hpimount_assets::view::context::{Shared, shared};
@@ -19,9 +20,9 @@ impl Names<'_> {
         Some(self.look_up(id)?.name)
     }
 
-    /// Returns the name of the asset with this id, or else the id.
+    /// Returns the name of the asset with this id, or else the id as in a table.
     pub(super) fn name_or_id(self, id: u32) -> String {
-        self.find(id).unwrap_or_else(|| format!("{id:08X}"))
+        self.find(id).unwrap_or_else(|| IdCell(id).to_string())
     }
 
     /// Returns the name of the asset with this id, and its archive if that is
@@ -70,7 +71,7 @@ impl Names<'_> {
     /// Returns the two cells of several ids in a table: the ids separated by spaces,
     /// and their names separated by `; `, because names have spaces.
     pub(super) fn pair_of_all(self, ids: &[u32]) -> [Value; 2] {
-        let hex: Vec<_> = ids.iter().map(|id| format!("{id:08X}")).collect();
+        let hex: Vec<_> = ids.iter().map(|&id| IdCell(id).to_string()).collect();
         let shown: Vec<_> = ids.iter().map(|&id| self.name_or_id(id)).collect();
         [hex.join(" ").into(), shown.join("; ").into()]
     }
@@ -142,7 +143,16 @@ pub(super) fn id_named(context: &dyn AssetContext, name: &str) -> Result<u32, St
 
 /// Returns the cell of an id.
 fn cell(id: u32) -> Value {
-    (id != 0).then(|| format!("{id:08X}")).into()
+    (id != 0).then(|| IdCell(id).to_string()).into()
+}
+
+/// An id in a table: `0x06E27239`, because spreadsheets take `06E27239` for a number.
+pub(super) struct IdCell(pub(super) u32);
+
+impl fmt::Display for IdCell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "0x{:08X}", self.0)
+    }
 }
 
 fn described(id: u32, text: Value, found: Option<NamedAsset>) -> Value {
@@ -159,5 +169,5 @@ fn described(id: u32, text: Value, found: Option<NamedAsset>) -> Value {
 
 /// Returns an id as a fact.
 pub(super) fn hex(id: u32) -> Value {
-    format!("0x{id:08X}").into()
+    IdCell(id).to_string().into()
 }

@@ -14,7 +14,7 @@ use crate::content::Caller;
 use crate::memory::budget::Charge;
 use hpimount_assets::view::edit;
 use hpimount_assets::view::edited_table;
-use hpimount_assets::view::report::{Report, TableEdit};
+use hpimount_assets::view::report::{Report, TableEdit, TableEdits};
 use hpimount_assets::view::{AssetContext, AssetRef, ViewFormat};
 use hpimount_containers::changes::{NewFile, Weight};
 use hpimount_containers::io::{self, read_vec};
@@ -52,11 +52,12 @@ impl Edits<'_> {
         shown: &Node<'_>,
         new: &NewFile,
     ) -> io::Result<()> {
-        let Some(editing) = &report.edit else {
-            let reason = "is made from many files, and only shows them: edit these";
-            self.report.refuse(new.path(), reason);
+        const ONLY_SHOWS: &str = "is made from many files, and only shows them: edit these";
+        let is_table = report.path.ends_with(".tsv");
+        if report.edit.is_none() && !is_table {
+            self.report.refuse(new.path(), ONLY_SHOWS);
             return Ok(());
-        };
+        }
         let node = self.vfs.node(directory).map_err(unexpected)?;
         let node = self.vfs.enter(node).map_err(unexpected)?;
         let unchanged = HashMap::new();
@@ -73,7 +74,11 @@ impl Edits<'_> {
         let shown = shown.map_err(unexpected)??;
         let bytes = read_vec(new, 0, new.len(), "edited file")?;
         memory.grow_to(memory.bytes() + edited_table::memory(&shown, &bytes))?;
-        let edits = (editing.edit)(&context, &shown, &bytes);
+        let edits = match &report.edit {
+            Some(editing) => (editing.edit)(&context, &shown, &bytes),
+            None if edited_table::is_unchanged(&shown, &bytes) => Ok(TableEdits::default()),
+            None => Err(ONLY_SHOWS.to_owned()),
+        };
         if let Some(fault) = context.fault() {
             return Err(fault);
         }

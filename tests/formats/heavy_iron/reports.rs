@@ -412,7 +412,7 @@ fn the_session_in_the_readme_finds_what_opens_a_gate() {
     session.current_dir(mount.file(""));
     session.args([
         "-c",
-        r"grep -P '\tGATE_01\t' converted/tables/links.tsv | cut -f2-4,7-9",
+        r"grep -P '\tGATE_01\t' converted/tables/links.tsv | cut -f2,3,5,8-10",
     ]);
     let found = String::from_utf8(session.output().unwrap().stdout).unwrap();
     assert_eq!(found.lines().count(), 2, "{found}");

@@ -106,7 +106,7 @@ fn a_small_archive_shows_all_kinds_of_assets() {
     let list = rows(&built(&mount, "list").join("table.tsv"));
     assert_eq!(
         (&*list[0]["animation_name"], &*list[1]["animation"]),
-        ("gate", "00000009")
+        ("gate", "0x00000009")
     );
     let info = json(&built(&mount, "info").join("info.json"));
     assert_eq!((&info["nodes"], &info["vectors"]), (&1.into(), &1.into()));

@@ -267,7 +267,7 @@ fn compare_records(mount: &Mount, records: &Path) -> usize {
                 let known: BTreeMap<String, Value> = serde_json::from_value(known.clone()).unwrap();
                 for (field, value) in known {
                     assert_eq!(
-                        row[&field],
+                        row[&field].trim_start_matches("0x"),
                         value["id"].as_str().unwrap_or_default(),
                         "{name}"
                     );

@@ -96,7 +96,7 @@ pub(super) const FIELDS: Editing = Editing {
 
 /// The table of links.
 pub(super) const LINKS_TABLE: Editing = Editing {
-    key: "source (or source_name), and the order of its rows",
+    key: "source (or source_name) and index, or else the order of its rows",
     cells: "event, event_id, target, target_name, send, send_id, param1 to param4, param_asset, \
             check_asset and their names",
     rows: "can be added behind those of their source, and deleted",
@@ -276,21 +276,21 @@ const TEXT: &str = "text.txt";
 /// The assets of an archive by their ids.
 struct Assets<'a> {
     context: &'a dyn AssetContext,
-    files: HashMap<String, AssetRef>,
+    files: HashMap<u32, AssetRef>,
 }
 
 impl<'a> Assets<'a> {
     fn new(context: &'a dyn AssetContext) -> Self {
         let archive = Archive::new(context);
         let members = archive.members();
-        let files = members.map(|member| (format!("{:08X}", member.asset.id), member.file));
+        let files = members.map(|member| (member.asset.id, member.file));
         let files = files.collect();
         Self { context, files }
     }
 
     /// Returns the asset with an id in hexadecimal digits.
     fn find(&self, id: &str) -> Option<AssetRef> {
-        self.files.get(id.trim_start_matches("0x")).copied()
+        self.files.get(&id_of(id)?).copied()
     }
 
     /// Calls `see` with the values of an asset.

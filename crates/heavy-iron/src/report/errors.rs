@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use crate::FORMATS;
 use crate::archive::Archive;
+use crate::names::IdCell;
 use hpimount_assets::view::{AssetContext, Table};
 
 /// Returns whether assets of a type are shown.
@@ -27,7 +28,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
         let Some(error) = error else {
             continue;
         };
-        table.cell(format_args!("{:08X}", member.asset.id));
+        table.cell(IdCell(member.asset.id));
         table.text(&archive.name(&member)).text(&member.code());
         table.text(&context.path_of(member.file)).text(&error);
         table.end_row()?;

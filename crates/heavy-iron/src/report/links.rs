@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::Game;
 use crate::archive::{Archive, code_text};
-use crate::names::Names;
+use crate::names::{IdCell, Names};
 use crate::object::view::{PARAMETERS, WORDS, parameter_cells, word_cells};
 use crate::object::{Link, is_object};
 use hpimount_assets::view::context::shared;
@@ -24,6 +24,7 @@ pub(super) fn outgoing(context: &dyn AssetContext, out: &mut dyn Write) -> io::R
         "source",
         "source_name",
         "source_type",
+        "index",
         "event",
         "event_id",
         "target",
@@ -42,10 +43,10 @@ pub(super) fn outgoing(context: &dyn AssetContext, out: &mut dyn Write) -> io::R
         }
         let name = archive.name(&member);
         let game = member.origin().facts.game;
-        for link in &object.links {
+        for (index, link) in object.links.iter().enumerate() {
             let [event, send] = link.event_names(game);
-            table.cell(format_args!("{:08X}", member.asset.id));
-            table.text(&name).text(&member.code());
+            table.cell(IdCell(member.asset.id));
+            table.text(&name).text(&member.code()).cell(index);
             table.optional(event).cell(link.source_event);
             end_cells(link.target, archive.names(), &mut table);
             table.optional(send).cell(link.target_event);
@@ -160,7 +161,7 @@ pub(super) fn incoming(context: &dyn AssetContext, out: &mut dyn Write) -> io::R
         end_cells(link.target, archive.names(), &mut table);
         table.optional(send).cell(link.target_event);
         let source = archive.member(*source);
-        table.optional(source.as_ref().map(|one| format!("{:08X}", one.asset.id)));
+        table.optional(source.as_ref().map(|one| IdCell(one.asset.id)));
         table.optional_text(source.as_ref().map(|one| archive.name(one)).as_deref());
         table.optional_text(source.map(|one| one.code()).as_deref());
         table.optional(event).cell(link.source_event);

@@ -8,7 +8,7 @@ use super::placements::Placed;
 use super::shapes::Extent;
 use crate::archive::{Archive, Member};
 use crate::fields::{Words, cells, columns, plain};
-use crate::names::Names;
+use crate::names::{IdCell, Names};
 use crate::object::is_entity;
 use crate::object::view::{Listed, Typed};
 use crate::parts::{BODY, DYNA, ENTITY, Part};
@@ -53,7 +53,7 @@ pub(super) fn write(
     let mut table = new_table(&columns, out)?;
     let names = reader.archive.names();
     reader.each(|member, typed| {
-        table.cell(format_args!("{:08X}", member.asset.id));
+        table.cell(IdCell(member.asset.id));
         table.text(&reader.archive.name(member));
         let placed = Placed::of(&typed.object);
         if is_entity {
@@ -99,7 +99,7 @@ pub(super) fn fields(
         let parts = typed.object.parts.iter();
         let fields = parts.flat_map(|part| part.record.placed().map(move |field| (part, field)));
         for (part, (column, _, value)) in fields {
-            table.cell(format_args!("{:08X}", member.asset.id));
+            table.cell(IdCell(member.asset.id));
             table.text(&name).optional_text(kind);
             table.text(&(prefix(part) + column.name));
             let words = typed.meaning(column, value);
@@ -189,7 +189,7 @@ fn elements(
     reader.each(|member, typed| {
         let name = reader.archive.name(member);
         each(typed, &mut |index, part, words| {
-            table.cell(format_args!("{:08X}", member.asset.id));
+            table.cell(IdCell(member.asset.id));
             table.text(&name).cell(index);
             group.add_cells_of(&[part], words, names, &mut table);
             table.end_row()
@@ -200,7 +200,7 @@ fn elements(
 /// Returns a value as one text: the parts of vectors are separated by spaces.
 fn text_of(value: Value, names: Names<'_>) -> String {
     if let Value::Id(id) = value {
-        return format!("{id:08X}");
+        return IdCell(id).to_string();
     }
     let mut texts = Vec::new();
     plain(value, names).into_leaves(&mut |part| {

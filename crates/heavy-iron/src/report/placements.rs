@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use crate::archive::{Archive, Member};
+use crate::names::IdCell;
 use crate::object::{Object, is_object};
 use crate::record::Value;
 use crate::tables::parse_marker;
@@ -42,7 +43,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
         let Some(placed) = placement_of(&archive, &member)? else {
             continue;
         };
-        table.cell(format_args!("{:08X}", member.asset.id));
+        table.cell(IdCell(member.asset.id));
         table.text(&archive.name(&member)).text(&member.code());
         add_all(placed.position, &mut table);
         for triple in [placed.angles, placed.scale] {

@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use crate::archive::{Archive, Member, code_text, stored};
 use crate::model::textures::texture_ids;
+use crate::names::IdCell;
 use crate::object::{Object, is_object};
 use crate::table_view::{self as view, Sheets};
 use crate::{model, text};
@@ -227,15 +228,15 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
     let mut table = Table::new(out, &columns)?;
     each_of_all(&archive, &mut |member, reference| {
         let Ends {
-            from,
-            to,
+            names: [from, to],
+            ids: [from_id, to_id],
             to_type,
             resolved_in,
         } = Ends::new(&archive, member, reference);
-        table.text(&from[1]).text(&from[0]).text(&member.code());
+        table.cell(IdCell(from_id)).text(&from).text(&member.code());
         table.text(reference.field);
         table.cell(Kind::of(member.asset.code, reference.field).name());
-        table.text(&to[1]).text(&to[0]);
+        table.cell(IdCell(to_id)).text(&to);
         table.optional_text(to_type.as_deref());
         table.optional_text(resolved_in.as_deref());
         table.cell(if reference.found.is_some() {
@@ -252,15 +253,16 @@ pub(super) fn of_archive(context: &dyn AssetContext, visit: VisitReference<'_>) 
     let archive = Archive::new(context);
     each_of_all(&archive, &mut |member, reference| {
         let Ends {
-            from,
-            to,
+            names: [from, to],
+            ids,
             resolved_in,
             ..
         } = Ends::new(&archive, member, reference);
+        let [from_id, to_id] = ids.map(|id| format!("{id:08X}"));
         visit(report::Reference {
-            from,
+            from: [from, from_id],
             field: reference.field.to_owned(),
-            to,
+            to: [to, to_id],
             resolved_in,
             is_missing: reference.found.is_none(),
         })
@@ -282,8 +284,8 @@ fn each_of_all(
 
 /// The names and ids of both ends of a reference.
 struct Ends {
-    from: [String; 2],
-    to: [String; 2],
+    names: [String; 2],
+    ids: [u32; 2],
     to_type: Option<String>,
     resolved_in: Option<String>,
 }
@@ -296,8 +298,8 @@ impl Ends {
         let name = name.or_else(|| reference.name.clone()).unwrap_or_default();
         let asset = archive.context.asset_name(id);
         Self {
-            from: [archive.name(member), format!("{:08X}", member.asset.id)],
-            to: [name, format!("{id:08X}")],
+            names: [archive.name(member), name],
+            ids: [member.asset.id, id],
             to_type: target.map(|one| code_text(one.asset.code)),
             resolved_in: asset.and_then(|asset| asset.archive),
         }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use crate::archive::{Archive, Member};
 use crate::model::textures;
+use crate::names::IdCell;
 use crate::object::Object;
 use crate::record::Value;
 use crate::text;
@@ -74,7 +75,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
     let names = archive.names();
     let mut table = Table::new(out, &COLUMNS)?;
     each(&archive, |member, element| {
-        table.cell(format_args!("{:08X}", member.asset.id));
+        table.cell(IdCell(member.asset.id));
         table.text(&archive.name(member)).text(element.kind);
         add_all(element.position, &mut table);
         add_all(element.size, &mut table);

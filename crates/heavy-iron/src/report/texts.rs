@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use crate::archive::Archive;
+use crate::names::IdCell;
 use crate::object::{is_bare, is_object};
 use crate::table_view::sheet::MAX_LISTED;
 use crate::text;
@@ -27,7 +28,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
         };
         let facts = member.origin().facts;
         let text = text::parse(&bytes, &facts).unwrap_or_default();
-        table.cell(format_args!("{:08X}", member.asset.id));
+        table.cell(IdCell(member.asset.id));
         table.text(&archive.name(&member)).text(&text.text);
         let objects = shown_by.get(&member.asset.id);
         let objects = objects.map(Vec::as_slice).unwrap_or_default();

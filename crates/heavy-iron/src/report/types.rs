@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::archive::{Archive, Member};
-use crate::names::Names;
+use crate::names::{IdCell, Names};
 use crate::sound::view::headers;
 use crate::table_view;
 use crate::table_view::sheet::{self, has_fixed_columns, of_all};
@@ -57,7 +57,7 @@ pub(super) fn tables(
         let place = |column: &String| own.columns.iter().position(|known| *known == **column);
         let places: Vec<_> = columns[ASSET.len()..].iter().map(place).collect();
         for row in own.rows {
-            table.cell(format_args!("{:08X}", member.asset.id));
+            table.cell(IdCell(member.asset.id));
             table.text(&name);
             let cell = |place: &Option<usize>| place.and_then(|place| row.get(place).cloned());
             add_all(
@@ -86,7 +86,7 @@ pub(super) fn parameters(context: &dyn AssetContext, out: &mut dyn Write) -> io:
             .iter()
             .flat_map(|info| sheet::parameters(info, archive.names()).rows)
         {
-            table.cell(format_args!("{:08X}", member.asset.id));
+            table.cell(IdCell(member.asset.id));
             table.text(&name);
             add_all(row, &mut table);
             table.end_row()?;

@@ -15,9 +15,29 @@ pub(super) enum Likeness {
 /// Above this, spreadsheets show the largest number that they have.
 const OVERFLOW: f64 = 1.797e308;
 
+/// Returns the digits of an id such as `0x06E27239`, which may be written without `0x`;
+/// any other text as it is.
+pub(super) fn bare(text: &str) -> &str {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    digits.filter(|digits| is_id(digits)).unwrap_or(text)
+}
+
+/// Returns whether a text may be an id in hexadecimal digits.
+fn is_id(text: &str) -> bool {
+    text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Returns whether two lists have the same ids and names.
+fn is_same_list(shown: &str, edited: &str) -> bool {
+    const BETWEEN: [char; 2] = [' ', ';'];
+    let edited = edited.split(BETWEEN).map(bare);
+    shown.contains(BETWEEN) && shown.split(BETWEEN).map(bare).eq(edited)
+}
+
 /// Compares an edited cell with the one that is shown.
 pub(super) fn compare(shown: &str, edited: &str) -> Likeness {
-    if shown == edited {
+    let (shown, edited) = (bare(shown), bare(edited));
+    if shown == edited || is_same_list(shown, edited) {
         return Likeness::Same;
     }
     if let (Some(old), Some(new)) = (Decimal::of(shown), Decimal::of(edited)) {
@@ -41,6 +61,7 @@ pub(super) fn is_number(text: &str) -> bool {
 /// Returns what all cells have in common that are read as the same number; for other
 /// cells, the text.
 pub(super) fn loose(text: &str) -> String {
+    let text = bare(text);
     match Decimal::of(text) {
         Some(decimal) => decimal.value.min(OVERFLOW).to_string(),
         None => text.to_owned(),
@@ -72,7 +93,8 @@ impl<'a> Decimal<'a> {
     }
 
     fn compare(&self, new: &Self) -> Likeness {
-        if self.is_id() && new.is_id() || self.exponent().is_some() && !new.is_scientific() {
+        if is_id(self.text) && is_id(new.text) || self.exponent().is_some() && !new.is_scientific()
+        {
             // Different ids can read as the same number: 1E000001 and 00000010.
             let is_same = self.text.eq_ignore_ascii_case(new.text);
             return match is_same {
@@ -92,11 +114,6 @@ impl<'a> Decimal<'a> {
             true => Likeness::Spoiled,
             false => Likeness::Different,
         }
-    }
-
-    /// Returns whether it may be an id in hexadecimal digits.
-    fn is_id(&self) -> bool {
-        self.text.len() == 8 && self.text.bytes().all(|byte| byte.is_ascii_hexdigit())
     }
 
     /// Returns the digits before the exponent, and this with its sign.
@@ -169,6 +186,21 @@ mod tests {
         ] {
             assert_eq!(compare(shown, edited), Same, "{shown} {edited}");
         }
+    }
+
+    #[test]
+    fn ids_are_the_same_with_and_without_their_prefix() {
+        for (shown, edited) in [
+            ("0x06E27239", "06E27239"),
+            ("C1708625", "0xC1708625"),
+            ("0x00000010 0x00000020", "00000010 00000020"),
+            ("crate; 0x00000020", "crate; 00000020"),
+        ] {
+            assert_eq!(compare(shown, edited), Same, "{shown} {edited}");
+        }
+        assert_eq!(compare("0x06E27239", "06E27230"), Different);
+        assert_eq!(compare("0x06E27239", "1.79769313486232E+308"), Spoiled);
+        assert_eq!(compare("a b", "a  b"), Different);
     }
 
     #[test]

@@ -197,6 +197,31 @@ pub fn of_view(
     differences(&shown, edit.file, rules)
 }
 
+/// Returns whether an edited table, which is untrusted, has the rows of the table as it is
+/// shown, with equal cells.
+pub fn is_unchanged(shown: &[u8], edited: &[u8]) -> bool {
+    let Ok(old) = Text::shown(shown) else {
+        return false;
+    };
+    let is_column = |name: &str| old.header.iter().any(|column| column == name);
+    let Ok(new) = Text::edited(edited, shown, &is_column) else {
+        return false;
+    };
+    let mut problems = Problems::default();
+    let comparison = Comparison {
+        columns: Columns::new(&old, &new, &mut problems),
+        old: &old,
+        new: &new,
+        rules: &Rules::FIXED_ROWS,
+    };
+    let count = old.rows.len();
+    let mut rows = 0..count;
+    problems.is_empty()
+        && comparison.columns.deleted.is_none()
+        && new.rows.len() == count
+        && rows.all(|row| comparison.is_equal(row, row))
+}
+
 /// Compares an edited table, which is untrusted, with the table as it is shown.
 ///
 /// # Errors
@@ -486,9 +511,7 @@ impl Comparison<'_> {
                     .map(|column| shown.get(column.old).unwrap_or_default())
             };
             let next = groups.len();
-            let group = *exact
-                .entry(joined(cells().map(str::to_owned)))
-                .or_insert(next);
+            let group = *exact.entry(joined(cells().map(exact_key))).or_insert(next);
             if group == next {
                 groups.push(Group::default());
             }
@@ -509,7 +532,7 @@ impl Comparison<'_> {
                     change(&self.new.cell(cell, ""))
                 }))
             };
-            let group = exact.get(&cells(str::to_owned)).copied();
+            let group = exact.get(&cells(exact_key)).copied();
             let group = group.or_else(|| *loose.get(&cells(cell::loose))?);
             let may_be = |&group: &usize| {
                 groups[group].old.iter().any(|&old| {
@@ -614,6 +637,11 @@ impl Comparison<'_> {
         let cells: Vec<_> = key.iter().map(cell).collect();
         shortened(&cells.join(" "))
     }
+}
+
+/// Returns a cell of a key as it is compared first.
+fn exact_key(cell: &str) -> String {
+    cell::bare(cell).to_owned()
 }
 
 /// Returns cells as one text. Shown cells have no tabs.

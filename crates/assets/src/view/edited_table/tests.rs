@@ -35,6 +35,22 @@ fn refusal(edited: &str) -> String {
 const NOTHING: [&str; 0] = [];
 
 #[test]
+fn a_table_that_cannot_be_edited_is_unchanged_if_its_cells_are_equal() {
+    let shown = b"id\tname\tsize\n0x00000010\ta\t1.5\n0x00000020\tb\t2\n";
+    let is_unchanged = |edited: &str| is_unchanged(shown, edited.as_bytes());
+    assert!(is_unchanged("id;name;size\r\n10;a;1,5\r\n00000020;b;2\r\n"));
+    for edited in [
+        "id\tname\tsize\n0x00000010\ta\t1.5\n",
+        "id\tname\tsize\n0x00000010\ta\t1.5\n0x00000020\tc\t2\n",
+        "#\tid\tname\tsize\n-\t0x00000010\ta\t1.5\n\t0x00000020\tb\t2\n",
+        "id\tname\tother\n0x00000010\ta\t1.5\n0x00000020\tb\t2\n",
+        "",
+    ] {
+        assert!(!is_unchanged(edited), "{edited}");
+    }
+}
+
+#[test]
 fn a_copy_has_no_differences_in_any_letters_and_line_ends() {
     assert_eq!(read(SHOWN, &RULES).unwrap(), Differences::default());
     let utf16: Vec<u8> = "\u{feff}"

@@ -270,7 +270,7 @@ fn grep_finds_the_opener_of_a_gate() {
     assert_eq!(
         gate[0],
         format!(
-            "{opener:08X}\topener\tDPAT\tRun\t18\t{gate_id:08X}\tgate\tSIMP\tPlay\t24\t1\t0\t0\t0\t\t\t\t\tRun\tPlay"
+            "0x{opener:08X}\topener\tDPAT\t0\tRun\t18\t0x{gate_id:08X}\tgate\tSIMP\tPlay\t24\t1\t0\t0\t0\t\t\t\t\tRun\tPlay"
         )
     );
     assert!(
@@ -313,9 +313,9 @@ fn all_placed_assets_are_in_one_table() {
     let (crate_id, model) = (id("crate"), id("crate.dff"));
     let expected = [
         format!(
-            "{crate_id:08X}\tcrate\tSIMP\t1\t2.5\t-3\t1.5\t0\t0\t1\t1\t1\t{model:08X}\tcrate.dff"
+            "0x{crate_id:08X}\tcrate\tSIMP\t1\t2.5\t-3\t1.5\t0\t0\t1\t1\t1\t0x{model:08X}\tcrate.dff"
         ),
-        format!("{:08X}\tspot\tMRKR\t4\t5\t6\t\t\t\t\t\t\t\t", id("spot")),
+        format!("0x{:08X}\tspot\tMRKR\t4\t5\t6\t\t\t\t\t\t\t\t", id("spot")),
     ];
     assert_eq!(rows, expected);
 }
@@ -347,16 +347,16 @@ fn references_show_missing_assets_and_assets_of_other_archives() {
     let table = archives.text("tables/refs.tsv");
     let has = |row: String| assert!(table.contains(&row), "{row}\n{table}");
     has(format!(
-        "\tcrate\tSIMP\tmodel\tuse\t{:08X}\tcrate.dff\tMODL\tboot.HIP\t\n",
+        "\tcrate\tSIMP\tmodel\tuse\t0x{:08X}\tcrate.dff\tMODL\tboot.HIP\t\n",
         id("crate.dff")
     ));
     has(format!(
-        "\tlist\tALST\tanimation\tuse\t{:08X}\t\t\t\tmissing\n",
+        "\tlist\tALST\tanimation\tuse\t0x{:08X}\t\t\t\tmissing\n",
         id("walk")
     ));
-    has("\tlist\tALST\tanimation\tuse\tDEADBEEF\t\t\t\tmissing\n".to_owned());
+    has("\tlist\tALST\tanimation\tuse\t0xDEADBEEF\t\t\t\tmissing\n".to_owned());
     has(format!(
-        "\thello\tTEXT\tsound\tuse\t{:08X}\tbeep\tSND\tboot.HIP\t\n",
+        "\thello\tTEXT\tsound\tuse\t0x{:08X}\tbeep\tSND\tboot.HIP\t\n",
         id("beep")
     ));
     assert_eq!(table.lines().count(), 1 + 4);
@@ -533,7 +533,7 @@ fn unreadable_assets_have_a_reason_and_affect_no_others() {
     ]);
     let errors = archives.text("errors.tsv");
     let row = format!(
-        "{:08X}\tbroken\tANIM\t\tmagic at 0x0: is 0x01010101",
+        "0x{:08X}\tbroken\tANIM\t\tmagic at 0x0: is 0x01010101",
         id("broken")
     );
     assert!(errors.lines().nth(1).unwrap().starts_with(&row), "{errors}");
@@ -542,7 +542,7 @@ fn unreadable_assets_have_a_reason_and_affect_no_others() {
     assert_eq!(
         texts,
         format!(
-            "id\tname\ttext\tshown_by\tshown_by_name\n{:08X}\tfine\ta\\tb\\n\t\t\n",
+            "id\tname\ttext\tshown_by\tshown_by_name\n0x{:08X}\tfine\ta\\tb\\n\t\t\n",
             id("fine")
         )
     );

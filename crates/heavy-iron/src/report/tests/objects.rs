@@ -226,7 +226,7 @@ fn dynamic_objects_have_a_row_for_each_field_and_systems_for_each_command() {
     let kind = "game_object:Taxi";
     assert_eq!(
         row("marker"),
-        [kind, &format!("{:08X}", id("spot")), "spot"]
+        [kind, &format!("0x{:08X}", id("spot")), "spot"]
     );
     assert_eq!(row("portal_delay"), [kind, "2", ""]);
     let commands = rows(&archives, "tables/PARS.tsv");
@@ -287,26 +287,26 @@ fn all_assets_of_a_type_are_in_one_table() {
         .position(|column| *column == "flags")
         .unwrap();
     let near = rows[0].iter().position(|column| *column == "lod1").unwrap();
-    assert_eq!((rows[1][flags], rows[1][near]), ("", "00000008"));
+    assert_eq!((rows[1][flags], rows[1][near]), ("", "0x00000008"));
     assert_eq!(rows[2][flags], "9");
     let spot = format!(
-        "asset\tasset_name\tx\ty\tz\n{:08X}\tspot\t1\t2\t3\n",
+        "asset\tasset_name\tx\ty\tz\n0x{:08X}\tspot\t1\t2\t3\n",
         id("spot")
     );
     assert_eq!(archives.text("tables/MRKR.tsv"), spot);
     let conditions = archives.text("tables/COND.tsv");
     assert!(
-        conditions.contains("\tcond\t5\t4329EFFD\tCounterValue\t>\t"),
+        conditions.contains("\tcond\t5\t0x4329EFFD\tCounterValue\t>\t"),
         "{conditions}"
     );
     let groups = archives.text("tables/GRUP.tsv");
     let words = id("two words");
-    let row = format!("\tgroup\t2\t0\tAllItems\t00000005 {words:08X}\t00000005; two words\n");
+    let row = format!("\tgroup\t2\t0\tAllItems\t0x00000005 0x{words:08X}\t0x00000005; two words\n");
     assert!(groups.contains("\tlist\tlist_name\n"), "{groups}");
     assert!(groups.ends_with(&row), "{groups}");
     let sounds = archives.text("tables/SNDI.tsv");
     assert!(
-        sounds.contains(&format!("SND\t{:08X}\tspot\t8000\t16\n", id("spot"))),
+        sounds.contains(&format!("SND\t0x{:08X}\tspot\t8000\t16\n", id("spot"))),
         "{sounds}"
     );
     let with = |path: &str| {
@@ -457,7 +457,7 @@ fn the_records_of_lists_have_a_row_each() {
         ("a.HIP", b"MRKR", "spot", floats(&[4.0, 5.0, 6.0])),
     ])
     .of_game(Game::Rotu);
-    let spot = format!("{:08X}", id("spot"));
+    let spot = format!("0x{:08X}", id("spot"));
     let rows = rows(&archives, "tables/SCRP_events.tsv");
     let shown = |columns: [&str; 7]| -> Vec<_> {
         rows.iter()
@@ -476,7 +476,7 @@ fn the_records_of_lists_have_a_row_each() {
         ]),
         [
             ["two", "0", "1", &spot, "spot", "24", "Play"],
-            ["two", "1", "2", "00000007", "", "60000", ""]
+            ["two", "1", "2", "0x00000007", "", "60000", ""]
         ]
     );
     assert_eq!(
@@ -491,7 +491,7 @@ fn the_records_of_lists_have_a_row_each() {
         ]),
         [
             [
-                &*format!("{:08X}", id("two")),
+                &*format!("0x{:08X}", id("two")),
                 "2",
                 "0",
                 "0",
@@ -499,7 +499,7 @@ fn the_records_of_lists_have_a_row_each() {
                 "spot",
                 "1"
             ],
-            [&*format!("{:08X}", id("two")), "0", "0", "0", "", "", "0"],
+            [&*format!("0x{:08X}", id("two")), "0", "0", "0", "", "", "0"],
         ]
     );
 }

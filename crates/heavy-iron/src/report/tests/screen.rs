@@ -75,9 +75,9 @@ fn texts_name_the_objects_that_show_them() {
         ["play", "quit", "none", "first", "second", "setter"].map(id);
     let expected = format!(
         "id\tname\ttext\tshown_by\tshown_by_name\n\
-         {play:08X}\tplay\tPlay\t{first:08X} {second:08X}\tfirst; second\n\
-         {quit:08X}\tquit\tQuit\t{setter:08X}\tsetter\n\
-         {none:08X}\tnone\t?\t\t\n"
+         0x{play:08X}\tplay\tPlay\t0x{first:08X} 0x{second:08X}\tfirst; second\n\
+         0x{quit:08X}\tquit\tQuit\t0x{setter:08X}\tsetter\n\
+         0x{none:08X}\tnone\t?\t\t\n"
     );
     assert_eq!(archives.text("texts.tsv"), expected);
     let mut referring = Vec::new();
@@ -135,16 +135,16 @@ fn a_screen_has_texts_images_and_models_at_their_places() {
     let rows: Vec<_> = table.lines().skip(1).collect();
     let expected = [
         format!(
-            "{label:08X}\tlabel\tui:text\t100\t200\t0\t50\t10\t{play:08X}\tplay\tPlay\\n\
-             \t\t\t\t\t{grow:08X}\tgrow\t\t"
+            "0x{label:08X}\tlabel\tui:text\t100\t200\t0\t50\t10\t0x{play:08X}\tplay\tPlay\\n\
+             \t\t\t\t\t0x{grow:08X}\tgrow\t\t"
         ),
         format!(
-            "{logo:08X}\tlogo\tui:image\t96\t192\t0\t64\t64\t\t\t\
-             \t{picture:08X}\tlogo.RW3\t\t\t\t\t\t"
+            "0x{logo:08X}\tlogo\tui:image\t96\t192\t0\t64\t64\t\t\t\
+             \t0x{picture:08X}\tlogo.RW3\t\t\t\t\t\t"
         ),
         format!(
-            "{bob:08X}\tbob\tui:model\tNaN:7fc00000\t0\t0\t1\t1\t\t\t\
-             \t\t\t{model:08X}\tbob.dff\t\t\t\t"
+            "0x{bob:08X}\tbob\tui:model\tNaN:7fc00000\t0\t0\t1\t1\t\t\t\
+             \t\t\t0x{model:08X}\tbob.dff\t\t\t\t"
         ),
     ];
     assert_eq!(rows, expected);
