@@ -4,11 +4,16 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 
+use crate::fields::{cells_of, columns};
 use crate::model::cutscene::{self as model, Moved};
 use crate::model::set::file_of;
+use crate::names::Names;
 use crate::object;
-use crate::object::cutscene::{ANIMATION, Data, MODEL, data};
+use crate::object::cutscene::{ANIMATION, CAMERA, Data, MODEL, data};
 use crate::origin::Origin;
+use crate::record::Rows as Records;
+use crate::tables::parse_flythrough;
+use hpimount_assets::view::page::Rows;
 use hpimount_assets::view::{AssetContext, Opened, ViewFile, ViewFormat};
 
 /// Cutscenes.
@@ -36,10 +41,65 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
             model::write(&moved, &facts, context, out)
         });
     }
+    if !facts.game.is_scooby() && all.iter().any(is_camera) {
+        let paths = all
+            .iter()
+            .filter(|data| is_camera(data))
+            .map(CameraPath::new);
+        let paths: Vec<_> = paths.collect();
+        page.table_in("cameras.tsv", move |_, context| {
+            cameras(paths.clone(), Names(context))
+        });
+    }
     for data in all {
         page.file(data.file(), move |_, _, out| out.write_all(&data.bytes));
     }
     Ok(page.show(typed, error))
+}
+
+fn is_camera(data: &Data) -> bool {
+    data.kind == CAMERA && data.span.is_some()
+}
+
+/// The path of a camera in a span of time.
+#[derive(Clone)]
+struct CameraPath {
+    /// The number of the span, and its start in seconds.
+    span: (usize, f32),
+    /// The number of the data in it.
+    index: usize,
+    /// The camera at each frame, as in a FLY.
+    frames: Records,
+}
+
+impl CameraPath {
+    fn new(data: &Data) -> Self {
+        let frames = parse_flythrough(&data.bytes).unwrap_or_else(|incomplete| incomplete.model);
+        Self {
+            span: data.span.unwrap_or_default(),
+            index: data.index,
+            frames: frames.frames,
+        }
+    }
+}
+
+/// Returns a row for each frame of the cameras.
+fn cameras(paths: Vec<CameraPath>, names: Names<'_>) -> Rows<'_> {
+    let layout = paths.first().map_or(&[][..], |path| path.frames.layout());
+    let head = ["span", "start", "index"].map(str::to_owned).into_iter();
+    let rows = paths.into_iter().flat_map(move |path| {
+        let (span, start) = path.span;
+        let head = [span.into(), start.into(), path.index.into()];
+        let frames = (0..path.frames.len()).filter_map(move |frame| path.frames.get(frame));
+        frames.map(move |frame| {
+            let cells = cells_of(&frame, names).into_iter();
+            head.clone().into_iter().chain(cells).collect()
+        })
+    });
+    Rows {
+        columns: head.chain(columns(layout)).map(Into::into).collect(),
+        rows: Box::new(rows),
+    }
 }
 
 /// Returns the models that the animations of a cutscene move. A span of time has several
@@ -84,14 +144,18 @@ mod tests {
     }
 
     /// Returns a cutscene with the model of a rock, and with two spans of time with this
-    /// data: each has its kind and its id.
+    /// data: each has its kind and its id. Cameras have two frames, 7 and 8.
     fn cutscene(data: &[(u32, u32)]) -> Vec<u8> {
         let model = hi::pyramid();
         let length = model.len().next_multiple_of(16) as u32;
         let count = data.len() as u32;
-        let data = data
-            .iter()
-            .flat_map(|&(kind, id)| in_span(kind, id, &[0; 20]));
+        // FLY is little-endian on every console.
+        let frames = [7_u32, 8].map(|frame| [frame.to_le_bytes().to_vec(), vec![0; 60]].concat());
+        let camera = frames.concat();
+        let data = data.iter().flat_map(|&(kind, id)| match kind {
+            CAMERA => in_span(kind, id, &camera),
+            _ => in_span(kind, id, &[0; 20]),
+        });
         let data: Vec<u8> = data.collect();
         let span = |start: f32| {
             [
@@ -121,6 +185,7 @@ mod tests {
             (2, figure),
             (2, id("missing")),
             (5, 9),
+            (3, 0),
         ]);
         let archives = Archives::new(&[
             ("a.HIP", b"CSN ", "scene", bytes),
@@ -147,7 +212,21 @@ mod tests {
             assert!(scene.starts_with(b"glTF"), "{path}");
         }
         assert_eq!(of("data/")[0].1, &format!("data/00_{rock:08X}_model.dff"));
-        assert_eq!(of("chunk_000/").len(), 5);
+        assert_eq!(of("chunk_000/").len(), 6);
+        let mut table = Vec::new();
+        view.render(of("cameras.tsv")[0].0, &archives, &mut table)
+            .unwrap();
+        let table = String::from_utf8(table).unwrap();
+        let rows = table
+            .lines()
+            .map(|line| line.split('\t').take(5).collect::<Vec<_>>());
+        let rows: Vec<_> = rows.collect();
+        assert_eq!(rows[0], ["span", "start", "index", "frame", "right_x"]);
+        assert_eq!(
+            rows[1..3],
+            [["0", "0", "5", "7", "0"], ["0", "0", "5", "8", "0"]]
+        );
+        assert_eq!(rows[4], ["1", "1", "5", "8", "0"]);
         let last = &of("chunk_001/")[4].1;
         assert_eq!(*last, "chunk_001/04_00000009_sound.bin");
     }

@@ -25,9 +25,10 @@ const CHUNK: Layout = layout!(start_time: F32, end_time: F32, count: U32, number
 /// The beginning of data in a chunk.
 const DATA: Layout = layout!(data_type: U32, asset: Id, size: U32, zero: U32);
 
-/// The number of data that are a model, and of those that are an animation.
+/// The numbers of data that are a model, an animation, and the path of a camera.
 pub(crate) const MODEL: u32 = 1;
 pub(crate) const ANIMATION: u32 = 2;
+pub(crate) const CAMERA: u32 = 3;
 
 /// The bits of the number of a kind of data; the others are flags of a model.
 const KIND: u32 = 0x0FFF_FFFF;
@@ -77,7 +78,7 @@ impl Data {
         let kind = match self.kind {
             MODEL => "model.dff",
             ANIMATION => "animation.bin",
-            3 => "camera.bin",
+            CAMERA => "camera.bin",
             4 => "morph.bin",
             5 => "sound.bin",
             6 => "jaw_model.dff",
@@ -148,7 +149,7 @@ fn list<'a>(object: &'a Object, name: &str) -> impl Iterator<Item = Record> + 'a
 }
 
 /// Returns the subtitles with their times in seconds.
-pub(super) fn subtitles(object: &Object) -> Rows<'_> {
+pub(crate) fn subtitles(object: &Object) -> Rows<'_> {
     let all = match object.field("text_bytes").and_then(record::Value::unsigned) {
         Some(length) => &object.rest[..object.rest.len().min(length as usize)],
         None => &[],

@@ -18,6 +18,7 @@ use hpimount_record::Value;
 
 use super::edited_paths::{self, LINKS, LIST, Paths, ROWS, SCALE};
 use super::objects::PLACE;
+use super::texts::is_subtitles;
 
 /// The most ids that a cell shows of a list, and the most elements of one with columns.
 const MAX_LISTED: usize = crate::table_view::sheet::MAX_LISTED;
@@ -230,6 +231,12 @@ fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tabl
     };
     let found = differences(shown, edited, &rules)?;
     of_cells(context, shown, "id", found, |_, asset, _, change| {
+        if context
+            .asset_of(asset)
+            .is_some_and(|asset| is_subtitles(asset.code))
+        {
+            return Err("is a part of subtitles, whose texts cannot be edited".to_owned());
+        }
         let shown = shown_file(context, asset, TEXT).unwrap_or_default();
         let text = edited_text(&String::from_utf8_lossy(&shown), &change.text)?;
         Ok(TableEdit::File(

@@ -1,39 +1,70 @@
-//! `texts.tsv`: all texts, one row each.
+//! `texts.tsv`: all texts and subtitles, one row each.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use crate::archive::Archive;
+use crate::archive::{Archive, Member};
 use crate::names::IdCell;
+use crate::object::cutscene::subtitles;
 use crate::object::{is_bare, is_object};
 use crate::table_view::sheet::MAX_LISTED;
 use crate::text;
-use crate::view::add_all;
+use crate::view::{add_all, add_blanks};
 use hpimount_assets::view::{AssetContext, Table};
+use hpimount_record::Value;
 
-/// Returns whether a type is a text.
+use super::has;
+
+/// Returns whether a type is a text, or the subtitles of a cutscene.
 pub(super) fn is_text(code: [u8; 4]) -> bool {
-    code == *b"TEXT"
+    code == *b"TEXT" || is_subtitles(code)
 }
+
+/// Returns whether a type is the subtitles of a cutscene.
+pub(super) fn is_subtitles(code: [u8; 4]) -> bool {
+    code == *b"SUBT"
+}
+
+/// The columns of the times of subtitles, in seconds.
+const TIMES: [&str; 2] = ["start", "stop"];
 
 /// Writes the table, in the order of the archive.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let archive = Archive::new(context);
     let shown_by = shown_by(&archive)?;
     let columns = ["id", "name", "text", "shown_by", "shown_by_name"];
-    let mut table = Table::new(out, &columns)?;
+    let has_times = has(context, is_subtitles);
+    let times = if has_times { &TIMES[..] } else { &[] };
+    let mut table = Table::new(out, &[&columns, times].concat())?;
+    let mut row = |member: &Member, text: &str, times: Option<[Value; 2]>| {
+        table.cell(IdCell(member.asset.id));
+        table.text(&archive.name(member)).text(text);
+        let objects = shown_by.get(&member.asset.id);
+        let objects = objects.map(Vec::as_slice).unwrap_or_default();
+        add_all(archive.names().pair_of_all(objects), &mut table);
+        match times {
+            Some(times) => add_all(times, &mut table),
+            None if has_times => add_blanks(TIMES.len(), &mut table),
+            None => {}
+        }
+        table.end_row()
+    };
     for member in archive.of_type(is_text) {
+        if is_subtitles(member.asset.code) {
+            let object = archive.object(&member)?.unwrap_or_default();
+            for line in subtitles(&object).rows {
+                if let Ok([start, stop, text]) = <[Value; 3]>::try_from(line) {
+                    row(&member, &text.to_string(), Some([start, stop]))?;
+                }
+            }
+            continue;
+        }
         let Some(bytes) = archive.read(&member)? else {
             continue;
         };
         let facts = member.origin().facts;
         let text = text::parse(&bytes, &facts).unwrap_or_default();
-        table.cell(IdCell(member.asset.id));
-        table.text(&archive.name(&member)).text(&text.text);
-        let objects = shown_by.get(&member.asset.id);
-        let objects = objects.map(Vec::as_slice).unwrap_or_default();
-        add_all(archive.names().pair_of_all(objects), &mut table);
-        table.end_row()?;
+        row(&member, &text.text, None)?;
     }
     Ok(())
 }

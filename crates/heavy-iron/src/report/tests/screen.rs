@@ -192,3 +192,24 @@ fn an_image_that_elements_repeat_is_decoded_once_in_reserved_memory() {
     assert_eq!(archives.reads.borrow()[&texture], 1);
     assert_eq!(*archives.reserved.borrow(), [4 * 4 * 4]);
 }
+
+#[test]
+fn subtitles_are_texts_with_their_times() {
+    let head = [words(&[id("words"), 0]), vec![0, 2, 0, 9]].concat();
+    let lines = [(0.5, 1.5, 0), (2.0, 3.0, 3)];
+    let lines = lines.map(|(start, stop, at)| [floats(&[start, stop]), words(&[at])].concat());
+    let subtitles = [head, lines.concat(), b"Hi\0there\0".to_vec()].concat();
+    let archives = Archives::new(&[
+        ("a.HIP", b"TEXT", "play", text(b"Play")),
+        ("a.HIP", b"SUBT", "words", subtitles),
+    ])
+    .of_game(Game::RatProto);
+    let [play, words] = ["play", "words"].map(id);
+    let expected = format!(
+        "id\tname\ttext\tshown_by\tshown_by_name\tstart\tstop\n\
+         0x{play:08X}\tplay\tPlay\t\t\t\t\n\
+         0x{words:08X}\twords\tHi\t\t\t0.5\t1.5\n\
+         0x{words:08X}\twords\tthere\t\t\t2\t3\n"
+    );
+    assert_eq!(archives.text("texts.tsv"), expected);
+}
