@@ -4,27 +4,32 @@ import { useEffect, useState } from "preact/hooks";
 import { state, type State } from "../model/api";
 import { formatCount } from "../model/format";
 
-const AGAIN_MS = 2_000;
+/** How often the state is asked for while the index grows, and later. */
+const GROWING_MS = 2_000;
+const QUIET_MS = 20_000;
 
-/** Asks for the state while the index grows, and not in the background. */
+const isGrowing = ({ index }: State): boolean => index?.texts === "running" || index?.names === "running";
+
+/** Asks for the state again and again, but not in the background; null if there is no answer. */
 function useServerState(): State | null {
     const [known, setKnown] = useState<State | null>(null);
     useEffect(() => {
         let timer = 0;
-        let isLast = false;
+        let isShown = true;
         const ask = async () => {
+            let next = QUIET_MS;
             if (!document.hidden) {
                 const answer = await state().catch(() => null);
-                isLast = answer === null || (answer.index?.texts !== "running" && answer.index?.names !== "running");
+                next = answer !== null && isGrowing(answer) ? GROWING_MS : QUIET_MS;
                 setKnown(answer);
             }
-            if (!isLast) {
-                timer = window.setTimeout(() => void ask(), AGAIN_MS);
+            if (isShown) {
+                timer = window.setTimeout(() => void ask(), next);
             }
         };
         void ask();
         return () => {
-            isLast = true;
+            isShown = false;
             clearTimeout(timer);
         };
     }, []);
@@ -37,12 +42,11 @@ export function Status() {
         return null;
     }
     const { index, errors } = known;
-    const isGrowing = index?.texts === "running" || index?.names === "running";
     return (
         <div class="status facts" role="status">
-            {index && isGrowing ? (
+            {index && isGrowing(known) ? (
                 <label>
-                    <span>Indexing texts</span>
+                    <span>{index.names === "running" ? "Collecting names" : "Indexing texts"}</span>
                     <progress value={index.done} max={Math.max(index.of, 1)} />
                 </label>
             ) : (
