@@ -26,6 +26,8 @@ mod range;
 mod route;
 mod search;
 mod site;
+#[cfg_attr(not(feature = "index"), path = "texts_elsewhere.rs")]
+mod texts;
 mod thumb;
 mod zip;
 
@@ -44,6 +46,7 @@ use self::http::Job;
 pub use self::page::has_explorer;
 use self::pieces::Queue;
 pub use self::site::{Site, SourceIdentity};
+pub use self::texts::Texts;
 
 /// What the kernel keeps of an answer for a client, in bytes. A client that reads nothing
 /// looks like a fast one until this is full.

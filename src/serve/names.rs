@@ -15,23 +15,26 @@ pub(super) struct Names(Mutex<State>);
 struct State {
     blocks: Vec<String>,
     count: u64,
-    progress: Progress,
+    collected: Collected,
     charge: Charge,
 }
 
 /// How far the collection is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Progress {
+pub(super) enum Collected {
+    /// Nothing is collected.
+    Off,
     Running,
     Done,
     /// Something was left out, since there is too much of it.
     Partial,
 }
 
-impl Progress {
+impl Collected {
     /// Returns its name in answers.
     pub(super) fn name(self) -> &'static str {
         match self {
+            Self::Off => "off",
             Self::Running => "running",
             Self::Done => "done",
             Self::Partial => "partial",
@@ -45,7 +48,7 @@ impl Names {
         Self(Mutex::new(State {
             blocks: Vec::new(),
             count: 0,
-            progress: Progress::Running,
+            collected: Collected::Running,
             charge: vfs.reader().budget().empty_charge("names to search"),
         }))
     }
@@ -71,14 +74,14 @@ impl Names {
     }
 
     /// Ends the collection.
-    pub(super) fn end(&self, progress: Progress) {
-        lock(&self.0).progress = progress;
+    pub(super) fn end(&self, collected: Collected) {
+        lock(&self.0).collected = collected;
     }
 
     /// Returns how far it is, and the number of paths.
-    pub(super) fn progress(&self) -> (Progress, u64) {
+    pub(super) fn progress(&self) -> (Collected, u64) {
         let state = lock(&self.0);
-        (state.progress, state.count)
+        (state.collected, state.count)
     }
 
     /// Returns the paths from number `after` on for which `is_wanted`, at most `most`, and the

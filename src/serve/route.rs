@@ -31,8 +31,38 @@ pub(super) struct Query {
     pub(super) path: String,
     /// The type of what is wanted, in lower case.
     pub(super) type_of: Option<String>,
+    /// Whether names and texts are searched.
+    pub(super) names: bool,
+    pub(super) texts: bool,
     /// How far earlier answers have searched.
-    pub(super) after: u64,
+    pub(super) after: Progress,
+}
+
+/// How far a search is: names come before texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// Number of the next name.
+    Names(u64),
+    /// Number of the last file with the words.
+    Texts(i64),
+}
+
+impl Progress {
+    fn parse(text: &str) -> Option<Self> {
+        match text.strip_prefix('t') {
+            Some(number) => number.parse().ok().map(Self::Texts),
+            None => text.parse().ok().map(Self::Names),
+        }
+    }
+}
+
+impl std::fmt::Display for Progress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Names(number) => write!(f, "{number}"),
+            Self::Texts(number) => write!(f, "t{number}"),
+        }
+    }
 }
 
 /// How much below an entry is asked for.
@@ -174,12 +204,21 @@ impl Call {
                 };
                 Ok(Self::Zip(tree.in_mount(&path(rest.unwrap_or_default())?)))
             }
-            ("api", Some("search")) => Ok(Self::Search(Query {
-                text: head.parameter("q").unwrap_or_default(),
-                path: parameter("path")?,
-                type_of: head.parameter("type").map(|kind| kind.to_lowercase()),
-                after: head.number("after", 0)?,
-            })),
+            ("api", Some("search")) => {
+                let scopes = head.parameter("in");
+                let scopes = scopes.as_deref().unwrap_or("name,text");
+                let is_in = |scope: &str| scopes.split(',').any(|one| one == scope);
+                let after = head.parameter("after");
+                let after = Progress::parse(after.as_deref().unwrap_or("0"));
+                Ok(Self::Search(Query {
+                    text: head.parameter("q").unwrap_or_default(),
+                    path: parameter("path")?,
+                    type_of: head.parameter("type").map(|kind| kind.to_lowercase()),
+                    names: is_in("name"),
+                    texts: is_in("text"),
+                    after: after.ok_or(Refusal::BadRequest("`after` is invalid"))?,
+                }))
+            }
             ("api", Some("where")) => Ok(Self::Where(parameter("path")?)),
             ("api", Some("diff")) => Ok(Self::Diff([parameter("a")?, parameter("b")?])),
             ("api", Some("state")) => Ok(Self::State),

@@ -1,13 +1,14 @@
-//! `/api/search`: entries by parts of their names.
+//! `/api/search`: entries by parts of their names, and by words of their texts.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Policy, Refusal};
-use super::names::Progress;
-use super::route::Query;
+use super::names::Collected;
+use super::route::{Progress, Query};
 use super::site::{Place, Site};
+use super::texts::Words;
 use crate::inspect::bounds::{Bounds, EXPANSION};
 use crate::inspect::walk::Walk;
 use crate::inspect::{Contents, Role};
@@ -16,14 +17,20 @@ use crate::mount::{FileKind, HeldIno, Ino};
 /// Number of entries of an answer.
 const ENTRIES: usize = 100;
 
-/// Collects the paths of all listed entries, and of those in archives.
+/// Collects all names, and then the texts.
 pub(super) fn collect(site: &Arc<Site>) {
+    collect_names(site);
+    site.texts.collect(site.vfs());
+}
+
+/// Collects the paths of all listed entries, and of those in archives.
+fn collect_names(site: &Arc<Site>) {
     let vfs = site.vfs();
     let contents = Contents(vfs);
     let source = contents.archive(Ino::ROOT).unwrap_or_default();
     let mut bounds = Bounds::new(&source, EXPANSION);
     let mut walk = Walk::new(HeldIno::kept(Ino::ROOT), String::new());
-    let mut progress = Progress::Done;
+    let mut progress = Collected::Done;
     while let Some(step) = walk.next(vfs) {
         // The directory cannot be listed.
         let Ok(step) = step else {
@@ -36,11 +43,11 @@ pub(super) fn collect(site: &Arc<Site>) {
         let is_packed = bounds.is_packed(walk.archives());
         let is_archive = step.entry.role == Role::Inside;
         if is_packed && (bounds.read(0).is_err() || is_archive && bounds.enter().is_err()) {
-            progress = Progress::Partial;
+            progress = Collected::Partial;
             break;
         }
         if !is_archive && !site.names.add(&step.path) {
-            progress = Progress::Partial;
+            progress = Collected::Partial;
             break;
         }
         if is_archive || step.entry.role == Role::Directory {
@@ -53,13 +60,14 @@ pub(super) fn collect(site: &Arc<Site>) {
     site.names.end(progress);
 }
 
-/// Returns how far the collection is.
+/// Returns how far the collections are.
 pub(super) fn state(site: &Site) -> Value {
-    let (names, count) = site.names.progress();
-    json!({ "names": names.name(), "texts": "off", "done": count, "of": count })
+    let (names, of) = site.names.progress();
+    let (texts, done) = site.texts.progress();
+    json!({ "names": names.name(), "texts": texts.name(), "done": done, "of": of })
 }
 
-/// Answers a search.
+/// Answers a search: names first, and then texts.
 ///
 /// # Errors
 /// Returns an error if nothing is searched for.
@@ -72,15 +80,50 @@ pub(super) fn answer(site: &Arc<Site>, query: &Query) -> Result<Answer, Refusal>
         "" => String::new(),
         path => format!("{}/", Place::find(site.vfs(), path)?.found.path),
     };
-    let is_wanted = |path: &str| {
-        let Some(below) = path.strip_prefix(&folder) else {
-            return false;
+    let mut entries: Vec<Value> = Vec::new();
+    let mut next = None;
+    let mut after_text = 0;
+    match query.after {
+        Progress::Texts(after) => after_text = after,
+        Progress::Names(after) if query.names => {
+            let is_wanted = |path: &str| {
+                let Some(below) = path.strip_prefix(&folder) else {
+                    return false;
+                };
+                let name = below.rsplit('/').next().unwrap_or_default();
+                name.to_lowercase().contains(&text) && has_type(name, query.type_of.as_deref())
+            };
+            let (paths, more) = site.names.find(after, ENTRIES, is_wanted);
+            entries.extend(paths.iter().map(|path| found(site, path)));
+            next = more.map(Progress::Names);
+        }
+        Progress::Names(_) => {}
+    }
+    if next.is_none() && query.texts && !text.is_empty() {
+        let most = ENTRIES - entries.len();
+        let words = Words {
+            text,
+            folder,
+            type_of: query.type_of.clone(),
         };
-        let name = below.rsplit('/').next().unwrap_or_default();
-        name.to_lowercase().contains(&text) && has_type(name, query.type_of.as_deref())
-    };
-    let (paths, next) = site.names.find(query.after, ENTRIES, is_wanted);
-    let entries: Vec<Value> = paths.iter().map(|path| found(site, path)).collect();
+        let found = site.texts.find(words, after_text, most + 1)?;
+        let is_more = found.len() > most;
+        let shown = found.iter().take(most);
+        let last = shown
+            .clone()
+            .next_back()
+            .map_or(after_text, |last| last.number);
+        next = is_more.then_some(Progress::Texts(last));
+        entries.extend(shown.map(|file| {
+            json!({
+                "path": file.path,
+                "kind": "file",
+                "size": file.size,
+                "in": "text",
+                "snippet": file.snippet,
+            })
+        }));
+    }
     let body = json!({
         "entries": entries,
         "next": next.map(|next| next.to_string()),

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use super::answer::{Answer, Broken, Content, Pieces, Policy, Refusal};
 use super::names::Names;
 use super::range::Tag;
+use super::texts::Texts;
 use crate::content::Access;
 use crate::inspect::path::{Found, find};
 use crate::memory::cache::{Cache, Value as Cached};
@@ -40,6 +41,8 @@ pub struct Site {
     sources: Value,
     /// The names of all entries.
     pub(super) names: Names,
+    /// The texts of all files.
+    pub(super) texts: Texts,
     /// Thumbnails that were made.
     pub(super) thumbnails: Arc<Thumbnails>,
 }
@@ -47,7 +50,7 @@ pub struct Site {
 impl Site {
     /// Creates a site of a tree, which was opened of these sources. `salt` is another one in
     /// each run.
-    pub fn new(vfs: Arc<Vfs>, base: &SourceIdentity, salt: u128) -> Self {
+    pub fn new(vfs: Arc<Vfs>, base: &SourceIdentity, salt: u128, texts: Texts) -> Self {
         let mut hasher = Sha256::new();
         let options = &vfs.options;
         hasher.update(env!("CARGO_PKG_VERSION"));
@@ -62,6 +65,7 @@ impl Site {
         let sources = sources(&vfs);
         Self {
             names: Names::new(&vfs),
+            texts,
             thumbnails: Cache::new(vfs.reader().budget(), 1),
             vfs,
             base: hasher,

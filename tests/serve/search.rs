@@ -12,10 +12,11 @@ use testkit::mount::{hpi, run};
 
 use crate::kit::Server;
 
-/// Waits until all names are known.
+/// Waits until all names and texts are known.
 fn wait_for_names(server: &Server) {
     let start = Instant::now();
-    while server.json("/api/state")["index"]["names"] != "done" {
+    let is_done = |index: &Value| index["names"] == "done" && index["texts"] != "running";
+    while !is_done(&server.json("/api/state")["index"]) {
         assert!(start.elapsed() < Duration::from_secs(30));
         thread::sleep(Duration::from_millis(20));
     }
@@ -39,7 +40,7 @@ fn names_are_found_also_in_archives() {
     fs::write(source.path().join("a.zip"), zip_with("inner.zip", &inner)).unwrap();
     let server = Server::start([source.path()]);
     wait_for_names(&server);
-    let found = server.json("/api/search?q=QUOKKA");
+    let found = server.json("/api/search?q=QUOKKA&in=name");
     let mut all = paths(&found);
     all.sort_unstable();
     assert_eq!(
@@ -49,7 +50,7 @@ fn names_are_found_also_in_archives() {
     for path in all {
         assert_eq!(server.get(&format!("/files/{path}")).status, 200, "{path}");
     }
-    let below = server.json("/api/search?q=quokka&path=SUB");
+    let below = server.json("/api/search?q=quokka&path=SUB&in=name");
     assert_eq!(paths(&below), ["sub/Quokka.txt"]);
     let entry = &below["entries"][0];
     let expected = json!({
@@ -62,6 +63,48 @@ fn names_are_found_also_in_archives() {
     );
     assert_eq!(server.get("/api/search?q=").status, 400);
     assert_eq!(server.get("/api/search?q=a&path=missing").status, 404);
+}
+
+#[test]
+#[cfg(feature = "index")]
+fn words_of_texts_are_found_after_names() {
+    let source = tempfile::tempdir().unwrap();
+    let text = "Down by the river a quokka lives.";
+    fs::write(
+        source.path().join("a.zip"),
+        zip_with("deep/b.txt", text.as_bytes()),
+    )
+    .unwrap();
+    fs::write(source.path().join("quokka.txt"), "not here").unwrap();
+    for number in 0..150 {
+        let name = format!("many {number}.txt");
+        fs::write(source.path().join(name), "the same wombat").unwrap();
+    }
+    let server = Server::start([source.path()]);
+    wait_for_names(&server);
+    let state = server.json("/api/state")["index"].clone();
+    assert_eq!(state["texts"], "done");
+    assert!(state["done"].as_u64().unwrap() >= 152, "{state}");
+    let found = server.json("/api/search?q=Quokka");
+    assert_eq!(paths(&found), ["quokka.txt", "a.zip.d/deep/b.txt"]);
+    let expected = json!({
+        "path": "a.zip.d/deep/b.txt", "kind": "file", "size": text.len(), "in": "text",
+        "snippet": "Down by the river a <quokka> lives.",
+    });
+    assert_eq!(found["entries"][1], expected);
+    let words = server.json("/api/search?q=a+quokka+liv&in=text");
+    assert_eq!(paths(&words), ["a.zip.d/deep/b.txt"]);
+    assert!(paths(&server.json("/api/search?q=quokka&in=text&type=tdf")).is_empty());
+    let (mut count, mut after) = (0, "0".to_owned());
+    loop {
+        let answer = server.json(&format!("/api/search?q=wombat&after={after}"));
+        count += paths(&answer).len();
+        match answer["next"].as_str() {
+            Some(next) => after = next.to_owned(),
+            None => break,
+        }
+    }
+    assert_eq!(count, 150);
 }
 
 #[test]

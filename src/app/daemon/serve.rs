@@ -14,7 +14,7 @@ use crate::app::without_mount::vfs_options;
 use crate::app::{Failure, MountOptions, shortened, tell};
 use crate::mount::{Sources, Vfs};
 use crate::serve::{
-    self, Guard, HostName, Network, Patience, Serving, Site, SourceIdentity, Token,
+    self, Guard, HostName, Network, Patience, Serving, Site, SourceIdentity, Texts, Token,
 };
 
 /// The usual port, and how many are tried if it is in use.
@@ -82,10 +82,11 @@ pub fn serve(
     serve::read_page_in_development();
     let confined = Confined::start(!options.no_sandbox).map_err(Failure::no_thread)?;
     let confinement = options.confinement(&prepared.paths());
+    let texts = texts(options);
     let site = confined.run(move || {
         confinement.restrict_files()?;
         Ok(Vfs::open_prepared(prepared, vfs_options)
-            .map(|vfs| Arc::new(Site::new(vfs, &identity, salt))))
+            .map(|vfs| Arc::new(Site::new(vfs, &identity, salt, texts))))
     });
     let site: io::Result<_> = site.flatten();
     let site = site.map_err(Failure::no_thread)??;
@@ -126,6 +127,17 @@ pub fn serve(
     ::log::logger().flush();
     ended.map_err(|error| Failure::Other("the server ended unexpectedly", error))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Starts the thread with the index of texts, which writes to a file without a name and can
+/// open no other. Without it, names can be searched.
+fn texts(options: &MountOptions) -> Texts {
+    let confinement = options.confinement(&[]);
+    let started = Texts::start(options.vfs.spool_size, move || confinement.enter());
+    started.unwrap_or_else(|error| {
+        ::log::warn!("texts cannot be searched: {error}");
+        Texts::none()
+    })
 }
 
 /// Returns how long clients may take.

@@ -121,6 +121,30 @@ pub struct ReferenceRow {
     pub reference: Reference,
 }
 
+/// Words that follow each other in a text; the last one may be the beginning of one.
+#[derive(Debug, Clone, Default)]
+pub struct Words {
+    /// The words.
+    pub text: String,
+    /// The start of the paths of the files.
+    pub folder: String,
+    /// The type of the files in lower case, if only those of one are wanted.
+    pub type_of: Option<String>,
+}
+
+/// A file with words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Its number in the database.
+    pub number: i64,
+    /// Its path.
+    pub path: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// The words with those around them, in `<` and `>`.
+    pub snippet: String,
+}
+
 /// Sends a row for each entry of a source, and for each reference in it. Ends
 /// early if the receiver of the rows is gone. At most `expansion` bytes are read
 /// for each byte of the source, and the rows have no more.
