@@ -1,5 +1,7 @@
 //! View of a text of units, weapons, maps or menus.
 
+use std::cmp::Ordering;
+use std::collections::btree_map::Entry as Slot;
 use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
@@ -31,42 +33,53 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// have a limit.
 const MAX_SHOWN_DEPTH: usize = 32;
 
-/// Writes edited values. Of several for one key, the one with the highest rank counts.
+/// Writes edited values.
 fn edit(text: &[u8], edits: &[Edit]) -> Result<Option<Vec<u8>>, Vec<edit::Problem>> {
-    let mut chosen: BTreeMap<(usize, String), (usize, &str)> = BTreeMap::new();
+    let (numbers, keys): (Vec<_>, Vec<_>) = one_for_each_key(edits)?.into_iter().unzip();
+    let problem = |(edit, text)| edit::Problem::new(numbers[edit], text);
+    let edited = edit_keys(text, &keys).map_err(|problems| {
+        let problems = problems.into_iter();
+        problems.map(problem).collect::<Vec<_>>()
+    })?;
+    Ok((edited != text).then_some(edited))
+}
+
+/// Returns edits with their numbers: of several for one key, the one with the highest rank.
+fn one_for_each_key(edits: &[Edit]) -> Result<Vec<(usize, KeyEdit<'_>)>, Vec<edit::Problem>> {
+    let mut chosen = BTreeMap::new();
     let mut problems = Vec::new();
     for (number, edit) in edits.iter().enumerate() {
         let What::Text(position, name, value) = &edit.what else {
             let problem = "has no such values".to_owned();
             return Err(vec![edit::Problem::new(number, problem)]);
         };
-        let key = (*position, name.to_ascii_lowercase());
-        let known = chosen.entry(key).or_insert((number, value));
-        let other = known.0;
-        if edit.rank > edits[other].rank {
-            *known = (number, value);
-        } else if known.1 != value && edit.rank == edits[other].rank {
-            problems.push(two_values(number, other, name));
-        }
-    }
-    if !problems.is_empty() {
-        return Err(problems);
-    }
-    let chosen = chosen.iter().map(|((position, name), (number, value))| {
         let target = match name.as_str() {
             "" => Target::At(*position),
             name => Target::Named(*position, name),
         };
-        (*number, KeyEdit { target, value })
-    });
-    let mut chosen: Vec<_> = chosen.collect();
+        let new = (number, KeyEdit { target, value });
+        match chosen.entry((*position, name.to_ascii_lowercase())) {
+            Slot::Vacant(slot) => {
+                slot.insert(new);
+            }
+            Slot::Occupied(mut slot) => {
+                let (other, known) = slot.get();
+                match edit.rank.cmp(&edits[*other].rank) {
+                    Ordering::Greater => _ = slot.insert(new),
+                    Ordering::Equal if known.value != value => {
+                        problems.push(two_values(number, *other, name));
+                    }
+                    Ordering::Equal | Ordering::Less => {}
+                }
+            }
+        }
+    }
+    let mut chosen: Vec<_> = chosen.into_values().collect();
     chosen.sort_by_key(|(number, _)| *number);
-    let (numbers, keys): (Vec<usize>, Vec<_>) = chosen.into_iter().unzip();
-    let problem = |(edit, text)| edit::Problem::new(numbers[edit], text);
-    let edited = edit_keys(text, &keys);
-    let edited =
-        edited.map_err(|problems| problems.into_iter().map(problem).collect::<Vec<_>>())?;
-    Ok((edited != text).then_some(edited))
+    match problems.is_empty() {
+        true => Ok(chosen),
+        false => Err(problems),
+    }
 }
 
 /// Says that an edit and an earlier one are of one key.
@@ -134,6 +147,31 @@ mod tests {
 
     fn rendered(bytes: &[u8], name: &str) -> String {
         hpimount_assets::view::rendered_text(&FORMAT, bytes, name).unwrap()
+    }
+
+    #[test]
+    fn of_two_values_of_a_key_the_one_with_the_higher_rank_counts() {
+        let edit_of = |name: &str, value: &str, rank| Edit {
+            rank,
+            ..Edit::new(
+                String::new(),
+                What::Text(0, name.to_owned(), value.to_owned()),
+            )
+        };
+        let edited = |edits: &[Edit]| {
+            let new = edit(b"[A]\r\n{\r\nName=Tank;\r\n}\r\n", edits)?;
+            Ok::<_, Vec<edit::Problem>>(String::from_utf8(new.unwrap()).unwrap())
+        };
+        let one = edit_of("NewKey", "one", 1);
+        let other = edit_of("newkey", "other", 0);
+        let new = edited(&[other.clone(), one.clone()]).unwrap();
+        assert!(
+            new.contains("NewKey=one;") && !new.contains("other"),
+            "{new}"
+        );
+        let equal = Edit { rank: 1, ..other };
+        let problems = edited(&[one, equal]).unwrap_err();
+        assert_eq!(problems[0].disagreement.as_ref().unwrap().with, 0);
     }
 
     #[test]
