@@ -33,9 +33,24 @@ fn line(program: &str, text: impl Display) -> String {
     format!("{program}: {}", for_people(&printable(&text)))
 }
 
-/// Returns a text without the number that the standard library adds to the
-/// description of each error of the operating system: ` (os error 2)`.
+/// What errors of the libraries say, and the option that helps.
+const ADVICE: [(&str, &str); 2] = [
+    ("needs a password", "-o password=@FILE gives it"),
+    ("memory; the budget leaves", "-o cachesize= sets the budget"),
+];
+
+/// Returns a text with the option that helps, and without the number that the standard
+/// library adds to the description of each error of the operating system:
+/// ` (os error 2)`.
 pub(super) fn for_people(text: &str) -> Cow<'_, str> {
+    let mut text = without_numbers(text);
+    if let Some((_, advice)) = ADVICE.iter().find(|(error, _)| text.contains(error)) {
+        text.to_mut().push_str(&format!(" ({advice})"));
+    }
+    text
+}
+
+fn without_numbers(text: &str) -> Cow<'_, str> {
     const NUMBER: &str = " (os error ";
     let mut parts = text.split(NUMBER);
     let first = parts.next().unwrap_or_default();
@@ -65,6 +80,19 @@ mod tests {
         assert_eq!(
             line("hpimount", text),
             "hpimount: a\\u{1b}[31m\\u{a}hpimount: forged: is mounted"
+        );
+    }
+
+    #[test]
+    fn the_option_that_helps_is_named() {
+        let error = hpimount_containers::io::Error::no_memory("a model", 3, 2);
+        assert_eq!(
+            for_people(&error.to_string()),
+            "a model needs 3 bytes of memory; the budget leaves 2 (-o cachesize= sets the budget)"
+        );
+        assert_eq!(
+            for_people("a.zip: is encrypted, and needs a password"),
+            "a.zip: is encrypted, and needs a password (-o password=@FILE gives it)"
         );
     }
 

@@ -200,7 +200,7 @@ fn listing_a_directory_without_evictable_memory_fails_with_enomem() {
     assert_eq!(error.raw_os_error(), Some(libc::ENOMEM));
     let errors = stats(&mount)["last_errors"].to_string();
     assert!(
-        errors.contains("bytes of memory; -o cachesize="),
+        errors.contains("bytes of memory; the budget leaves"),
         "{errors}"
     );
     assert_eq!(names(&mount.file("in.ufo.d")).len(), 20_002);

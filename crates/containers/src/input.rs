@@ -14,14 +14,13 @@ use crate::time;
 pub struct Options {
     /// Name of the volume's file, as users know it.
     pub name: String,
-    /// Mount and read past damage as far as possible (`-o force`).
+    /// Open and read past damage as far as possible.
     pub force: bool,
-    /// Compute checksums for listings as well, not only on request (`-o
-    /// verify`).
+    /// Compute checksums for listings as well, not only on request.
     pub verify: bool,
-    /// The character set of names that do not say theirs (`-o encoding=`).
+    /// The character set of names that do not say theirs.
     pub encoding: Option<&'static Encoding>,
-    /// The password of encrypted archives (`-o password=`).
+    /// The password of encrypted archives.
     pub password: Option<Password>,
     /// Converts local times, counted as if they were UTC, to seconds since 1970
     /// UTC. Without it they are treated as UTC.

@@ -14,7 +14,7 @@ pub(crate) use self::seven_zip::{Key as SevenZipKey, Parameters as SevenZipParam
 pub(crate) use self::traditional::Traditional;
 pub(crate) use self::winzip::{Strength, WinZip};
 
-/// A password (`-o password=`). Its memory is overwritten after use.
+/// A password. Its memory is overwritten after use.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(Arc<Zeroizing<String>>);
 
@@ -45,8 +45,8 @@ impl fmt::Debug for Password {
     }
 }
 
-/// What to do about a file that is encrypted, for messages.
-pub(crate) const GIVE_PASSWORD: &str = "is encrypted; -o password=@FILE gives the password";
+/// The message for a file without a password.
+pub(crate) const NEEDS_PASSWORD: &str = "is encrypted, and needs a password";
 
 /// The message for a password that is not the one of a file.
 pub(crate) const WRONG_PASSWORD: &str = "is encrypted with another password";

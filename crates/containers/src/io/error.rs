@@ -45,7 +45,7 @@ pub enum Error {
     #[error("cannot be listed: {0}")]
     Listing(Arc<std::io::Error>),
     /// The memory budget is exhausted.
-    #[error("{what} needs {needed} bytes of memory; -o cachesize= leaves {left}")]
+    #[error("{what} needs {needed} bytes of memory; the budget leaves {left}")]
     NoMemory {
         /// What needs it.
         what: &'static str,

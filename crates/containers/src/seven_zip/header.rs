@@ -139,7 +139,7 @@ fn unpack(source: &Arc<dyn ReadAt>, block: &Block, keys: &Keys) -> Result<Vec<u8
         return unpack_plain(source, block, keys);
     }
     if !keys.has_password() {
-        let text = "is a 7z archive with encrypted names; -o password=@FILE gives the password";
+        let text = "is a 7z archive with encrypted names, and needs a password";
         return Err(Error::Encrypted(text.into()));
     }
     match unpack_plain(source, block, keys) {

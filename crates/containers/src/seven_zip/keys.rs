@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::crypt::{GIVE_PASSWORD, Password, SevenZipKey, SevenZipParameters};
+use crate::crypt::{NEEDS_PASSWORD, Password, SevenZipKey, SevenZipParameters};
 use crate::io::{Error, Result};
 
 /// Maximum number of keys that are kept: archives have one.
@@ -33,7 +33,7 @@ impl Keys {
     /// Returns an error if there is no password.
     pub(super) fn of(&self, parameters: &SevenZipParameters) -> Result<SevenZipKey> {
         let password = self.password.as_ref();
-        let password = password.ok_or_else(|| Error::Encrypted(GIVE_PASSWORD.to_owned()))?;
+        let password = password.ok_or_else(|| Error::Encrypted(NEEDS_PASSWORD.to_owned()))?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let found = known
             .iter()

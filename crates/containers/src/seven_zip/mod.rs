@@ -17,7 +17,7 @@ use self::database::Database;
 use self::keys::Keys;
 use super::paths::{Paths, plain_entry, record};
 use crate::codec::Solid as _;
-use crate::crypt::GIVE_PASSWORD;
+use crate::crypt::NEEDS_PASSWORD;
 use crate::file_type::FileType;
 use crate::format::{Format, Input, Options};
 use crate::io::{Compact, Error, ReadAt, Result, Tail, Warnings};
@@ -105,7 +105,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
         if let Some(problem) = block.problem() {
             warnings.push(format!("block {number} {problem}"));
         } else if block.is_encrypted() && !keys.has_password() {
-            warnings.push(format!("block {number} {GIVE_PASSWORD}"));
+            warnings.push(format!("block {number} {NEEDS_PASSWORD}"));
         }
     }
     members.compact();
@@ -184,7 +184,7 @@ impl Volume for SevenZip {
             return Err(problem.error());
         }
         if block.is_encrypted() && !self.keys.has_password() {
-            return Err(Error::Encrypted(GIVE_PASSWORD.to_owned()));
+            return Err(Error::Encrypted(NEEDS_PASSWORD.to_owned()));
         }
         block.check_sum(within as usize)?;
         let (offset, _) = block.file(within as usize).unwrap_or((0, 0));

@@ -18,7 +18,7 @@ use self::entry::Members;
 use self::parts::Archive;
 use self::summed::{Known, Summed};
 use super::codec::{Copy, Inflate, MAX_DEFLATE_RATIO, PackedFile, Wrapping};
-use super::crypt::{GIVE_PASSWORD, Strength, Traditional, WRONG_PASSWORD, WinZip};
+use super::crypt::{NEEDS_PASSWORD, Strength, Traditional, WRONG_PASSWORD, WinZip};
 use super::paths::{Span, record};
 use crate::file_type::FileType;
 use crate::format::{Format, Input, Options};
@@ -209,7 +209,7 @@ impl Zip {
         let wrong = || Error::Encrypted(WRONG_PASSWORD.to_owned());
         let password = || {
             let password = self.options.password.as_ref();
-            password.ok_or_else(|| Error::Encrypted(GIVE_PASSWORD.to_owned()))
+            password.ok_or_else(|| Error::Encrypted(NEEDS_PASSWORD.to_owned()))
         };
         let place = (offset, member.stored);
         Ok(Some(match member.encryption {
@@ -297,7 +297,7 @@ impl Volume for Zip {
     fn content(&self, file: FileId) -> Result<Content<'_>> {
         let member = record(self.summed.members(), file)?;
         if member.encryption != Encryption::None && self.options.password.is_none() {
-            return Err(Error::Encrypted(GIVE_PASSWORD.to_owned()));
+            return Err(Error::Encrypted(NEEDS_PASSWORD.to_owned()));
         }
         match member.method {
             STORED if self.options.verify || member.encryption != Encryption::None => {

@@ -1,5 +1,5 @@
 //! Finding the files of a zip archive without its directory, by the headers
-//! before them (`-o force`).
+//! before them ([`Options::force`]).
 
 use rawzip::extra_fields::ExtraFields;
 

@@ -25,7 +25,7 @@ const MAX_NODES: usize = 1 << 16;
 const MAX_MAP_CORNERS: usize = 4 * MAX_CORNERS;
 
 /// Why a model is omitted that exceeds the memory.
-const NO_MEMORY: &str = "there is not enough memory for it (-o cachesize=)";
+const NO_MEMORY: &str = "the memory budget has no room for it";
 
 /// A mesh of a model, and where it is in the model.
 type Piece = (usize, Transform);
@@ -291,8 +291,8 @@ impl Map<'_> {
             let corners = self.corners + self.left_out;
             let memory = (corners * CORNER_BYTES).div_ceil(1 << 20);
             notes.push(format!(
-                "The whole map has {corners} corners and takes {memory} MiB (-o cachesize=) and \
-                 the size of this file; at most {MAX_MAP_CORNERS} corners are written."
+                "The whole map has {corners} corners and takes {memory} MiB of the memory budget \
+                 and the size of this file; at most {MAX_MAP_CORNERS} corners are written."
             ));
         }
         notes.extend(self.notes.texts());
@@ -434,9 +434,9 @@ mod tests {
         let lod = scene.nodes.iter().position(|node| node.name == "lod");
         assert!(scene.hidden.contains(&lod.unwrap()));
         for note in [
-            "Model far is omitted: there is not enough memory for it (-o cachesize=).",
-            "The whole map has 18 corners and takes 1 MiB (-o cachesize=) and the size of this \
-             file; at most 4194304 corners are written.",
+            "Model far is omitted: the memory budget has no room for it.",
+            "The whole map has 18 corners and takes 1 MiB of the memory budget and the \
+             size of this file; at most 4194304 corners are written.",
         ] {
             assert!(
                 scene.notes.iter().any(|known| known == note),

@@ -34,7 +34,7 @@ const MAX_PIXELS: u64 = 1 << 28;
 const TOO_MANY_PIXELS: &str =
     "Pictures are smaller than in the game, or omitted, because there are many large ones.";
 const TOO_LITTLE_MEMORY: &str =
-    "Pictures are smaller than in the game, or omitted, for lack of memory (-o cachesize=).";
+    "Pictures are smaller than in the game, or omitted, for lack of memory in the budget.";
 
 /// A function that returns the picture with the number of a
 /// [`scene::Texture::picture`].

@@ -133,7 +133,7 @@ fn pictures_are_reduced_to_the_memory_that_is_left() {
         let at = view["byteOffset"].as_u64().unwrap() as usize;
         let word = |at: usize| u32::from_be_bytes(binary[at..at + 4].try_into().unwrap());
         let notes = json["asset"]["extras"]["notes"].to_string();
-        Some((word(at + 16), word(at + 20), notes.contains("cachesize")))
+        Some((word(at + 16), word(at + 20), notes.contains("budget")))
     };
     assert_eq!(size(1 << 20), Some((64, 32, false)));
     assert_eq!(size(4000), Some((32, 16, true)));
