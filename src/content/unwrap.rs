@@ -6,11 +6,8 @@ use std::sync::Arc;
 use super::{Image, Images, Member, Reader};
 use hpimount_containers::compressed;
 use hpimount_containers::format::{Input, Options};
-use hpimount_containers::image;
+use hpimount_containers::image::{self, MAX_NESTED};
 use hpimount_containers::io::{BlockBuffer, Error, ReadAt, Result};
-
-/// Maximum number of nested block images around a source.
-const MAX_IMAGES: usize = 4;
 
 /// Returns the source inside the block images around it, or the tar archive in
 /// a compressed one; otherwise `source` itself.
@@ -25,8 +22,8 @@ pub fn unwrap(
 ) -> Result<(Arc<dyn ReadAt>, Images)> {
     let mut images = Images::default();
     while let Some(format) = image::detect(&*source)? {
-        if images.formats.len() == MAX_IMAGES {
-            let text = format!("is a block image in more than {MAX_IMAGES} others");
+        if images.formats.len() == MAX_NESTED {
+            let text = format!("is a block image in more than {MAX_NESTED} others");
             return Err(Error::Unsupported(text));
         }
         let image = (format.open)(source)?;

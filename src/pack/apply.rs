@@ -21,6 +21,7 @@ use hpimount_containers::changes::{Action, Applied, Original, Report, Spliced, W
 use hpimount_containers::extract::Listing;
 use hpimount_containers::format::{Input, Options};
 use hpimount_containers::io::{self, ReadAt};
+use hpimount_containers::pack::Empty;
 use hpimount_containers::text::Table;
 use hpimount_containers::volume::{Content, Entry};
 use hpimount_containers::{formats, image, sheet};
@@ -212,15 +213,7 @@ impl Plan {
         let pool = Arc::new(FilePool::default());
         let read = read_changes(directory, &pool);
         let (folder, _) = read.map_err(|cause| Error::source(directory, cause))?;
-        let (bytes, partner) = empty.bytes();
-        let partner: Option<Arc<dyn ReadAt>> = partner.map(|bytes| Arc::new(bytes) as _);
-        let original = Original {
-            source: Arc::new(bytes),
-            name: empty.name(),
-            shown: empty.name(),
-            partner: &|_| partner.clone(),
-            is_changed: false,
-        };
+        let original = empty.original();
         let reader = Reader::new(&Budget::new(MEMORY_TO_READ), Spool::new(None, 0));
         let apply = |tools: Tools<'_>, report: &mut Report| {
             apply::apply(&original, folder, "", tools, report)
@@ -442,46 +435,6 @@ fn places(
     let files = listing.files();
     let placed = files.filter_map(|(path, entry)| Some((path.to_owned(), offset(entry)?)));
     Ok(placed.collect())
-}
-
-/// An archive without files, of a format that stores files as they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Empty {
-    /// Grand Theft Auto: San Andreas.
-    Img,
-    /// Neversoft, form 3.
-    Pre,
-    /// Neversoft, with names; the directory is a file of its own.
-    Wad,
-    /// zip.
-    Zip,
-}
-
-impl Empty {
-    /// Returns its bytes, and those of the directory of a pair.
-    fn bytes(self) -> (Vec<u8>, Option<Vec<u8>>) {
-        match self {
-            Self::Img => (b"VER2\0\0\0\0".to_vec(), None),
-            // The length, the magic with the form, and no files.
-            Self::Pre => ([12, 0xABCD_0003, 0].map(u32::to_le_bytes).concat(), None),
-            Self::Wad => (Vec::new(), Some(vec![0xFF])),
-            Self::Zip => {
-                let mut end = b"PK\x05\x06".to_vec();
-                end.resize(22, 0);
-                (end, None)
-            }
-        }
-    }
-
-    /// Returns a name by which the archive is recognized.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Img => "empty.img",
-            Self::Pre => "empty.prx",
-            Self::Wad => "empty.wad",
-            Self::Zip => "empty.zip",
-        }
-    }
 }
 
 /// Checks that the target `out` is neither the original nor in a folder of

@@ -14,7 +14,7 @@ mod walk;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-pub use apply::{DryRun, Edit, Empty, check_target};
+pub use apply::{DryRun, Edit, check_target};
 pub use hip::SETTINGS;
 pub use replace::Replacement;
 pub use riivolution::Plan as Mod;
@@ -25,6 +25,7 @@ use walk::walk;
 use hpimount_containers::changes::{self, Notice};
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::hpi::write::{v1, v2};
+pub use hpimount_containers::pack::Empty;
 use hpimount_containers::write::{self, Directory};
 
 /// The game that an archive is for, and how it is packed.

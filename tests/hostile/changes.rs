@@ -3,7 +3,7 @@
 use fixtures::container_seeds as seeds;
 use hpimount_containers::changes::{Folder, Written};
 use hpimount_containers::io::ReadAt;
-use testkit::applied::{new_file, planned, put};
+use testkit::applied::{new_file, planned};
 
 /// Bytes that an archive may grow by in addition to the changes: what alignment
 /// needs.
@@ -12,7 +12,7 @@ const ALIGNMENT: u64 = 0x2_0000;
 /// Replaces the file at a path in an archive, or adds it.
 fn applied(name: &str, archive: &[u8], file: &str, bytes: &[u8]) -> Result<Written, String> {
     let mut folder = Folder::default();
-    put(&mut folder, file, new_file(file, bytes));
+    folder.insert(file, new_file(file, bytes));
     planned(name, archive, folder)
 }
 

@@ -8,7 +8,7 @@ use fixtures::container_seeds as seeds;
 use hpimount_containers::image::BlockImage;
 use hpimount_containers::io::Result;
 use testkit::chd;
-use testkit::containers::open;
+use testkit::containers::{Contents as _, open};
 
 /// The damages of a byte.
 const DAMAGES: [fn(u8) -> u8; 3] = [|byte| byte ^ 1, |byte| byte ^ 0x80, |byte| !byte];
@@ -17,15 +17,10 @@ const DAMAGES: [fn(u8) -> u8; 3] = [|byte| byte ^ 1, |byte| byte ^ 0x80, |byte| 
 /// container is refused.
 fn files(name: &str, bytes: Vec<u8>) -> Option<BTreeMap<String, Vec<u8>>> {
     let opened = open(name, bytes, &|_| None, true).ok()?;
-    let mut files = BTreeMap::new();
-    for (path, entry) in opened.files() {
-        let mut bytes = Vec::new();
-        let read = opened.read(entry, &mut |piece| bytes.extend_from_slice(piece));
-        if read.is_ok() {
-            files.insert(path.to_owned(), bytes);
-        }
-    }
-    Some(files)
+    let files = opened.files();
+    let readable =
+        files.filter_map(|(path, entry)| Some((path.to_owned(), opened.bytes(entry).ok()?)));
+    Some(readable.collect())
 }
 
 /// Damages every byte, and asserts that files are the same or cannot be read.

@@ -4,7 +4,7 @@
 use fixtures::container_seeds as seeds;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use testkit::containers;
+use testkit::containers::{self, Contents as _};
 use testkit::fuzz::container as fuzz;
 use testkit::trial;
 

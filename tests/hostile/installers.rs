@@ -3,13 +3,14 @@
 use std::time::{Duration, Instant};
 
 use fixtures::inno::{Inno, Packing, gog_files, inno_file};
+use hpimount_containers::Archive;
 use hpimount_containers::io::Result;
-use testkit::containers::{Opened, open};
+use testkit::containers::{Contents as _, open};
 
 /// What takes longer does not end in any useful time.
 const LONGEST: Duration = Duration::from_secs(30);
 
-fn opened(installer: &Inno) -> Result<Opened> {
+fn opened(installer: &Inno) -> Result<Archive> {
     open("setup.exe", installer.program(), &|_| None, true)
 }
 
@@ -24,7 +25,7 @@ fn a_destination_of_very_many_directories_is_refused_at_once() {
 }
 
 /// Returns the error of reading a file.
-fn problem(opened: &Opened, path: &str) -> Option<String> {
+fn problem(opened: &Archive, path: &str) -> Option<String> {
     let (_, entry) = opened.files().find(|(found, _)| *found == path).unwrap();
     opened.bytes(entry).err().map(|error| error.to_string())
 }

@@ -20,7 +20,7 @@ use hpimount_containers::apply::{Tools, apply};
 use hpimount_containers::changes::{Change, Folder, NewFile, Original, Report};
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::io::ReadAt;
-use testkit::applied::{NotConverted, hpi_apply, open_changed, read_at, write};
+use testkit::applied::{hpi_apply, open_changed, read_at, write};
 use testkit::hpipack::{contents, hpipack, stderr};
 use testkit::trial;
 use testkit::walked::{files, open, sha256_of};
@@ -560,19 +560,11 @@ fn damaged_originals_are_refused_or_changed_and_never_panic() {
             }
             folder.entries.insert("m.txt".to_owned(), Change::Deleted);
             let original = Original {
-                source: source(&bytes),
-                name: seed.name,
-                shown: seed.name,
                 partner: &|_| beside.as_deref().map(source),
-                is_changed: false,
+                ..Original::alone(source(&bytes), seed.name)
             };
-            let unwrap = |source| Ok((source, Vec::new()));
             let mut report = Report::default();
-            let tools = Tools {
-                unwrap: &unwrap,
-                convert: &NotConverted,
-            };
-            let written = apply(&original, folder, "", tools, &mut report);
+            let written = apply(&original, folder, "", Tools::PLAIN, &mut report);
             if let Some(written) = written {
                 let length = written.data.len().min(1 << 20) as usize;
                 // What the original says may be past its end.

@@ -17,7 +17,7 @@ use hpimount::mount::{Ino, Vfs};
 use hpimount_containers::changes::{Change, Folder};
 use hpimount_containers::hip::{CHECKSUM, Offsets, Platform, asset_id};
 use hpimount_containers::io::ReadAt;
-use testkit::applied::{hpi_apply, new_file, open_changed, planned, put, read_at, write};
+use testkit::applied::{hpi_apply, new_file, open_changed, planned, read_at, write};
 use testkit::hip_random::archives;
 use testkit::hpipack::stderr;
 use testkit::trial;
@@ -31,7 +31,7 @@ fn applied(archive: &[u8], changes: &[(String, Option<Vec<u8>>)]) -> Result<Vec<
             Some(bytes) => new_file(path, bytes),
             None => Change::Deleted,
         };
-        put(&mut folder, path, change);
+        folder.insert(path, change);
     }
     let written = planned("a.HIP", archive, folder)?;
     let mut bytes = vec![0; written.data.len() as usize];

@@ -143,7 +143,7 @@ fn a_movie_of_a_video_cd_is_read_from_its_track() {
     let text = fs::read(work.path().join("v.cue")).unwrap();
     let beside = |name: &str| fs::read(work.path().join(name)).ok();
     let opened = containers::open("v.cue", text, &beside, true).unwrap();
-    assert_eq!(opened.volume.warnings(), [""; 0]);
+    assert_eq!(opened.volume().warnings(), [""; 0]);
 }
 
 #[test]

@@ -14,11 +14,11 @@ use fixtures::hip::{Asset, Hip};
 use fixtures::hpi::{File, V1, V2, dir, file};
 use fixtures::noise;
 use hpimount_containers::apply::{Tools, apply};
-use hpimount_containers::changes::{Change, Folder, NewFile, Original, Report};
+use hpimount_containers::changes::{Folder, Original, Report};
 use hpimount_containers::hip;
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::io::ReadAt;
-use testkit::applied::NotConverted;
+use testkit::applied::new_file;
 use testkit::hpipack::{hpipack, stderr};
 
 /// Length of the file that stays.
@@ -136,21 +136,6 @@ fn archives() -> Vec<Archive> {
     archives
 }
 
-fn put(folder: &mut Folder, path: &str, bytes: &[u8]) {
-    let change = Change::File(NewFile::new(path, Arc::new(bytes.to_vec())));
-    match path.split_once('/') {
-        None => drop(folder.entries.insert(path.to_owned(), change)),
-        Some((directory, name)) => {
-            let empty = || Change::Directory(Folder::default());
-            let inner = folder.entries.entry(directory.to_owned());
-            let Change::Directory(inner) = inner.or_insert_with(empty) else {
-                panic!("{directory} is a directory");
-            };
-            inner.entries.insert(name.to_owned(), change);
-        }
-    }
-}
-
 #[test]
 fn planning_reads_nothing_of_a_file_that_stays() {
     for archive in archives() {
@@ -170,20 +155,13 @@ fn planning_reads_nothing_of_a_file_that_stays() {
             (_, other) => (own, other),
         };
         let mut folder = Folder::default();
-        put(&mut folder, &small, &noise(2, 5000));
+        folder.insert(&small, new_file(&small, &noise(2, 5000)));
         let original = Original {
-            source,
-            name,
-            shown: name,
             partner: &|_| partner.clone(),
-            is_changed: false,
-        };
-        let tools = Tools {
-            unwrap: &|source| Ok((source, Vec::new())),
-            convert: &NotConverted,
+            ..Original::alone(source, name)
         };
         let mut report = Report::default();
-        let written = apply(&original, folder, "", tools, &mut report);
+        let written = apply(&original, folder, "", Tools::PLAIN, &mut report);
         let written = written.unwrap_or_else(|| panic!("{name}: {:?}", report.refusals));
         assert_eq!(watched.read.load(Ordering::Relaxed), 0, "{name}");
         // The result reads it from the original.

@@ -22,10 +22,11 @@ use crate::changes::converted::{ConvertEdited, enter_archives, replace_assets};
 use crate::changes::matching::{Inside, add_folder, match_folder};
 use crate::changes::member::{is_stored, member};
 use crate::changes::{
-    Convert, Fate, Folder, Job, Kind, NewFile, Original, Report, Spliced, Tree, Weight, Written,
+    Convert, Fate, Folder, Job, Kind, NewFile, NotConverted, Original, Report, Spliced, Tree,
+    Weight, Written,
 };
 use crate::formats;
-use crate::image::CdTrack;
+use crate::image::{self, CdTrack};
 use crate::input::{Input, Options};
 use crate::io::{Error, ReadAt, Result};
 use crate::volume::{Entry, FileId, Name, NodeId, Sink, Sources, Volume};
@@ -44,6 +45,14 @@ pub struct Tools<'a> {
     pub unwrap: Unwrap<'a>,
     /// Turns edited files of converted trees into assets.
     pub convert: &'a dyn Convert,
+}
+
+impl Tools<'_> {
+    /// Keeps the last block of a block image, and makes no assets of edited files.
+    pub const PLAIN: Self = Tools {
+        unwrap: &image::unwrap,
+        convert: &NotConverted,
+    };
 }
 
 /// Returns an archive, a disc or an asset with the changes of a folder; `None` if

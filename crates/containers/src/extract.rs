@@ -13,42 +13,103 @@ const PIECE: usize = 64 << 10;
 /// Maximum size in bytes, packed and decoded, of a stream that is decoded at once.
 const MAX_AT_ONCE: u64 = 1 << 20;
 
-/// A sink that records the entries of a volume as paths, in the volume's order.
-///
-/// The names are valid on Linux: none is `..` or contains a slash. Several
-/// entries may have the same path.
+/// An entry of a [`Listing`].
+#[derive(Debug, Clone)]
+pub struct Listed {
+    path: String,
+    kind: Kind,
+}
+
+/// The kind of an entry.
+#[derive(Debug, Clone)]
+pub enum Kind {
+    /// A directory.
+    Directory,
+    /// A file, or another name of one.
+    File(Entry),
+    /// A symbolic link to this path.
+    Link(String),
+}
+
+impl Listed {
+    /// Returns its path from the root, with slashes between names.
+    ///
+    /// The names are valid on Linux: none is `..` or contains a slash, so that it is safe
+    /// to extract.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns its kind.
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// Returns whether it is a directory.
+    pub fn is_directory(&self) -> bool {
+        matches!(self.kind, Kind::Directory)
+    }
+
+    /// Returns the file that it is.
+    ///
+    /// # Errors
+    /// Returns an error if it is a directory or a symbolic link.
+    pub fn file(&self) -> Result<Entry> {
+        match self.kind {
+            Kind::File(entry) => Ok(entry),
+            _ => Err(Error::Unsupported(format!("{} is no file", self.path))),
+        }
+    }
+}
+
+/// Returns the files among entries with their paths.
+pub(crate) fn files(entries: &[Listed]) -> impl Iterator<Item = (&str, Entry)> {
+    let files = entries.iter();
+    files.filter_map(|entry| match entry.kind {
+        Kind::File(file) => Some((entry.path(), file)),
+        _ => None,
+    })
+}
+
+/// A sink that records the entries of a volume by their paths, in the volume's order.
+/// Several entries may have the same path.
 #[derive(Debug, Default)]
 pub struct Listing {
-    /// Path of each node except for the root, which is node 0. The path of a
-    /// directory ends in a slash.
-    nodes: Vec<(String, Option<Entry>)>,
+    /// The nodes except for the root, which is node 0.
+    nodes: Vec<Listed>,
 }
 
 impl Listing {
     /// Returns the paths. The path of a directory ends in a slash.
     pub fn paths(&self) -> Vec<String> {
-        self.nodes.iter().map(|(path, _)| path.clone()).collect()
+        let nodes = self.nodes.iter();
+        let path = |node: &Listed| match node.is_directory() {
+            true => format!("{}/", node.path),
+            false => node.path.clone(),
+        };
+        nodes.map(path).collect()
     }
 
     /// Returns the files with their paths. A file with several names occurs
     /// several times.
     pub fn files(&self) -> impl Iterator<Item = (&str, Entry)> {
-        let nodes = self.nodes.iter();
-        nodes.filter_map(|(path, entry)| Some((path.as_str(), (*entry)?)))
+        files(&self.nodes)
     }
 
-    fn add(&mut self, parent: NodeId, name: Name<'_>, entry: Option<Entry>) -> NodeId {
+    /// Returns the entries.
+    pub fn into_entries(self) -> Vec<Listed> {
+        self.nodes
+    }
+
+    fn add(&mut self, parent: NodeId, name: Name<'_>, kind: Kind) -> NodeId {
+        let name = file_name(name);
         let parent = parent.0.checked_sub(1);
-        let parent = parent.and_then(|parent| self.nodes.get(parent as usize));
-        let parent = parent.map_or("", |(path, _)| path);
-        let slash = if entry.is_some() { "" } else { "/" };
-        let path = format!("{parent}{}{slash}", file_name(name));
-        self.nodes.push((path, entry));
+        let path = match parent.and_then(|parent| self.nodes.get(parent as usize)) {
+            Some(parent) => format!("{}/{name}", parent.path),
+            None => name.into_owned(),
+        };
+        self.nodes.push(Listed { path, kind });
         NodeId(self.nodes.len() as u32)
-    }
-
-    fn entry(&self, node: NodeId) -> Option<Entry> {
-        self.nodes.get(node.0.checked_sub(1)? as usize)?.1
     }
 }
 
@@ -58,22 +119,36 @@ impl Sink for Listing {
     }
 
     fn dir(&mut self, parent: NodeId, name: Name<'_>, _modified: Option<i64>) -> Result<NodeId> {
-        Ok(self.add(parent, name, None))
+        Ok(self.add(parent, name, Kind::Directory))
     }
 
     fn file(&mut self, parent: NodeId, name: Name<'_>, entry: Entry) -> Result<NodeId> {
-        Ok(self.add(parent, name, Some(entry)))
+        Ok(self.add(parent, name, Kind::File(entry)))
     }
 
     fn link(&mut self, parent: NodeId, name: Name<'_>, file: NodeId) -> Result<()> {
-        if let Some(entry) = self.entry(file) {
-            self.add(parent, name, Some(entry));
+        let file = file.0.checked_sub(1);
+        if let Some(file) = file.and_then(|file| self.nodes.get(file as usize)) {
+            let kind = file.kind.clone();
+            self.add(parent, name, kind);
         }
         Ok(())
     }
 
     fn symlink(&mut self, parent: NodeId, name: Name<'_>, asset: Entry) -> Result<()> {
-        self.add(parent, name, Some(asset));
+        self.add(parent, name, Kind::File(asset));
+        Ok(())
+    }
+
+    fn text_link(
+        &mut self,
+        parent: NodeId,
+        name: Name<'_>,
+        text: &[u8],
+        _modified: Option<i64>,
+    ) -> Result<()> {
+        let target = String::from_utf8_lossy(text).into_owned();
+        self.add(parent, name, Kind::Link(target));
         Ok(())
     }
 }
@@ -113,7 +188,9 @@ pub fn copy(volume: &dyn Volume, entry: Entry, out: &mut dyn Write) -> Result<()
             let Content::Stream(streams) = volume.content(whole)? else {
                 return Err(Error::Unsupported("is a part of no stream".to_owned()));
             };
-            copy_part(streams, whole, offset, size, out)
+            copy_part(streams, whole, offset, size, out)?;
+            // Now it is known whether its checksum is right.
+            volume.content(entry.file).map(drop)
         }
         Content::Generated(generated) => generated.generate(entry.file, out),
     }

@@ -2,6 +2,8 @@
 //!
 //! ## Where to find what
 //!
+//! * [`Archive`] is an opened archive with its entries by their paths.
+//!   [`pack`](mod@pack) makes new archives.
 //! * [`formats`] lists the container formats and detects the format of a source.
 //!   [`format`](mod@format) says what a format declares: its extensions, its
 //!   partner files, how it is detected and opened. Each format has a folder of
@@ -20,6 +22,7 @@
 #![forbid(unsafe_code)]
 
 pub mod apply;
+pub mod archive;
 pub mod changes;
 pub mod codec;
 pub mod compressed;
@@ -40,6 +43,7 @@ pub mod io;
 pub mod iso;
 #[cfg(test)]
 mod listing;
+pub mod pack;
 pub mod parts;
 mod paths;
 mod pkr;
@@ -57,3 +61,5 @@ pub mod write;
 pub mod xbe;
 mod xdvdfs;
 mod zip;
+
+pub use archive::Archive;

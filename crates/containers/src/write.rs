@@ -1,14 +1,66 @@
 //! What the writers of archives share: the tree of files to be packed, and why an
 //! archive cannot be written.
 
+use std::fs::{self, File as DiskFile};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use crate::io::ReadAt;
+use crate::volume::MAX_DEPTH;
 
 /// A directory to be written. The order of its entries does not matter.
 #[derive(Debug, Default, Clone)]
 pub struct Directory {
     /// Names and their contents.
     pub entries: Vec<(String, Node)>,
+}
+
+impl Directory {
+    /// Lists the directory at `path`, and all below it. Symbolic links are followed.
+    ///
+    /// # Errors
+    /// Returns an error if a directory cannot be listed, or a file is not there, if a
+    /// name is not UTF-8, or if directories are nested too deep.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        Self::below(path.as_ref(), 0)
+    }
+
+    fn below(path: &Path, depth: usize) -> Result<Self> {
+        let shown = |path: &Path| path.display().to_string();
+        if depth > MAX_DEPTH {
+            return Err(Error::TooDeep { path: shown(path) });
+        }
+        let unreadable = |cause| Source::Path(path.to_owned()).error(cause);
+        let mut directory = Self::default();
+        for entry in fs::read_dir(path).map_err(unreadable)? {
+            let path = entry.map_err(unreadable)?.path();
+            let source = Source::Path(path.clone());
+            let metadata = path.metadata().map_err(|cause| source.error(cause))?;
+            let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
+                let problem = "is not UTF-8";
+                return Err(Error::Name {
+                    path: shown(&path),
+                    problem,
+                });
+            };
+            let since = metadata.modified().ok();
+            let since = since.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+            let node = match metadata.is_dir() {
+                true => Node::Directory(Self::below(&path, depth + 1)?),
+                false => Node::File(File {
+                    source,
+                    modified: since
+                        .map_or(0, |since| since.as_secs().try_into().unwrap_or(u32::MAX)),
+                }),
+            };
+            directory.entries.push((name.to_owned(), node));
+        }
+        directory
+            .entries
+            .sort_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(directory)
+    }
 }
 
 /// The contents of an entry.
@@ -36,6 +88,23 @@ pub enum Source {
     Bytes(Vec<u8>),
     /// A file on disk, which is opened when it is packed.
     Path(PathBuf),
+}
+
+/// A file on disk is opened for each read.
+impl ReadAt for Source {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Path(path) => path.metadata().map_or(0, |metadata| metadata.len()),
+        }
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        match self {
+            Self::Bytes(bytes) => bytes.read_exact_at(buf, offset),
+            Self::Path(path) => DiskFile::open(path)?.read_exact_at(buf, offset),
+        }
+    }
 }
 
 /// Why an archive could not be written. Paths are those inside the archive.

@@ -8,50 +8,10 @@ use std::sync::Arc;
 use crate::mount::hpi;
 use hpimount::mount::{Ino, Options, Sources, Vfs};
 use hpimount_containers::apply::{Tools, apply};
-use hpimount_containers::changes::{
-    self, Change, Convert, Edited, Folder, NewFile, Original, Report, Written,
-};
-use hpimount_containers::io;
-use hpimount_containers::volume::FileId;
+use hpimount_containers::changes::{self, Change, Folder, NewFile, Original, Report, Written};
 
 /// Bytes that are read at a time: pieces end inside parts and across them.
 const PIECE: u32 = 70_001;
-
-/// Refuses all edited files of converted trees.
-pub struct NotConverted;
-
-impl Convert for NotConverted {
-    fn is_asset(&self, _original: &Original<'_>) -> io::Result<bool> {
-        Ok(false)
-    }
-
-    fn convert(
-        &self,
-        _original: &Original<'_>,
-        edited: Edited,
-        report: &mut Report,
-    ) -> io::Result<Vec<(FileId, NewFile)>> {
-        report.refuse(edited.path, "is not converted");
-        Ok(Vec::new())
-    }
-}
-
-/// Puts a change into a folder of changes.
-pub fn put(folder: &mut Folder, path: &str, change: Change) {
-    match path.split_once('/') {
-        None => {
-            folder.entries.insert(path.to_owned(), change);
-        }
-        Some((first, rest)) => {
-            let empty = || Change::Directory(Folder::default());
-            let entry = folder.entries.entry(first.to_owned()).or_insert_with(empty);
-            let Change::Directory(inner) = entry else {
-                panic!("{first} is a directory");
-            };
-            put(inner, rest, change);
-        }
-    }
-}
 
 /// Returns a new file.
 pub fn new_file(path: &str, bytes: &[u8]) -> Change {
@@ -61,19 +21,9 @@ pub fn new_file(path: &str, bytes: &[u8]) -> Change {
 /// Applies a folder of changes to an archive, and returns what is to be written, or
 /// all refusals.
 pub fn planned(name: &str, archive: &[u8], folder: Folder) -> Result<Written, String> {
-    let original = Original {
-        source: Arc::new(archive.to_vec()),
-        name,
-        shown: name,
-        partner: &|_| None,
-        is_changed: false,
-    };
+    let original = Original::alone(Arc::new(archive.to_vec()), name);
     let mut report = Report::default();
-    let tools = Tools {
-        unwrap: &|source| Ok((source, Vec::new())),
-        convert: &NotConverted,
-    };
-    let written = apply(&original, folder, "", tools, &mut report);
+    let written = apply(&original, folder, "", Tools::PLAIN, &mut report);
     written.ok_or_else(|| changes::listed(&report.refusals))
 }
 

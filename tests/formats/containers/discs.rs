@@ -11,9 +11,10 @@ use fixtures::disc::{Disc, MODE_2};
 use fixtures::dreamcast::{self, AREA};
 use fixtures::noise;
 use hpimount::mount::Options;
+use hpimount_containers::Archive;
 use testkit::applied::read_at;
 use testkit::chd::{chdman, text};
-use testkit::containers::{self, Opened};
+use testkit::containers::{self, Contents as _};
 use testkit::programs::run_in;
 use testkit::walked;
 
@@ -30,7 +31,7 @@ fn disc() -> Disc {
     disc
 }
 
-fn check(opened: &Opened) {
+fn check(opened: &Archive) {
     let mut files: Vec<_> = opened.files().collect();
     files.sort_by_key(|(path, _)| path.to_owned());
     let found = files
@@ -40,7 +41,7 @@ fn check(opened: &Opened) {
         .filter(|(path, _)| !path.starts_with("tracks/"))
         .collect();
     assert!(found == [("A.TXT", b"text".to_vec()), ("D/B.BIN", noise(1, 5000))]);
-    assert_eq!(opened.volume.warnings(), [""; 0]);
+    assert_eq!(opened.volume().warnings(), [""; 0]);
 }
 
 #[test]
@@ -63,7 +64,7 @@ fn a_gdi_shows_the_second_area_in_all_its_data_tracks() {
     };
     let opened = containers::open("disc.gdi", gdi.clone().into(), &beside, true).unwrap();
     check(&opened);
-    let game = &opened.volume.info()["game"];
+    let game = &opened.volume().info()["game"];
     assert_eq!(
         (&game["title"], &game["id"]),
         (&"A GAME".into(), &"T0000M".into())
@@ -74,9 +75,9 @@ fn a_gdi_shows_the_second_area_in_all_its_data_tracks() {
         .find(|(path, _)| *path == "tracks/02.wav")
         .unwrap();
     assert_eq!(opened.bytes(track).unwrap()[44..], audio);
-    assert_eq!(opened.volume.images().len(), 4);
+    assert_eq!(opened.volume().images().len(), 4);
     // As plain files, the tracks have names without spaces.
-    let plain = opened.volume.plain_files("disc");
+    let plain = opened.volume().plain_files("disc");
     let names: Vec<&str> = plain.iter().map(|(name, _)| &**name).collect();
     let tracks = ["track01.bin", "track02.raw", "track03.bin", "track04.bin"];
     assert_eq!(names, [&["disc.gdi"][..], &tracks].concat());
@@ -169,7 +170,7 @@ fn an_mds_shows_the_tracks_of_the_mdf_beside_it() {
             Some(other.clone())
         };
         let opened = containers::open(name, bytes.clone(), &beside, true).unwrap();
-        assert_eq!(opened.format.name, "MDS");
+        assert_eq!(opened.format().name, "MDS");
         check(&opened);
         let (_, track) = opened
             .files()
@@ -192,7 +193,7 @@ fn an_img_whose_first_file_looks_like_another_archive_is_what_its_directory_says
         let directory = seeds::img_directory();
         let beside = |wanted: &str| (wanted == "a.dir").then(|| directory.clone());
         let opened = containers::open("a.img", image, &beside, true).unwrap();
-        assert_eq!(opened.format.name, "IMG");
+        assert_eq!(opened.format().name, "IMG");
         let (_, file) = opened.files().find(|(path, _)| *path == "a.ifp").unwrap();
         assert!(opened.bytes(file).unwrap().starts_with(magic));
     }
@@ -219,7 +220,7 @@ fn a_ccd_shows_the_tracks_of_the_img_beside_it() {
             _ => None,
         };
         let opened = containers::open(name, bytes.to_vec(), &beside, true).unwrap();
-        assert_eq!(opened.format.name, "CCD");
+        assert_eq!(opened.format().name, "CCD");
         check(&opened);
         let (_, track) = opened
             .files()
@@ -320,7 +321,7 @@ fn discs_say_their_game_and_its_region() {
     let xbox = seeds::xdvdfs_with("default.xbe", &consoles::program());
     let info = |image: Vec<u8>| {
         let opened = containers::open("disc.iso", image, &|_| None, true).unwrap();
-        opened.volume.info()
+        opened.volume().info()
     };
     let game = &info(playstation.iso())["game"];
     assert_eq!(

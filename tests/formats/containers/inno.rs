@@ -7,21 +7,22 @@ use std::fs;
 use fixtures::container_seeds::zip_with;
 use fixtures::inno::{Inno, InnoFile, Packing, Slice, gog_files, inno_file};
 use fixtures::{noise, text};
+use hpimount_containers::Archive;
 use hpimount_containers::io::Error;
 use hpimount_containers::volume::{Content, FileId};
-use testkit::containers::{Opened, open};
+use testkit::containers::{Contents as _, open};
 use testkit::{nested, walked};
 
 /// Flags of files for one architecture.
 const BITS_32: u64 = 1 << 26;
 const BITS_64: u64 = 1 << 27;
 
-fn opened(installer: &Inno) -> Result<Opened, Error> {
+fn opened(installer: &Inno) -> Result<Archive, Error> {
     open("setup.exe", installer.program(), &|_| None, true)
 }
 
 /// Opens an installer whose slices have names that begin with `stem`.
-fn opened_with_slices(installer: &Inno, stem: &str, edit: impl Fn(&mut Vec<Slice>)) -> Opened {
+fn opened_with_slices(installer: &Inno, stem: &str, edit: impl Fn(&mut Vec<Slice>)) -> Archive {
     let built = installer.build();
     let mut slices = built.slices;
     edit(&mut slices);
@@ -36,7 +37,7 @@ fn opened_with_slices(installer: &Inno, stem: &str, edit: impl Fn(&mut Vec<Slice
 type Read = BTreeMap<String, Result<Vec<u8>, String>>;
 
 /// Returns the files with their bytes, or the errors of reading them.
-fn read(opened: &Opened) -> Read {
+fn read(opened: &Archive) -> Read {
     let files = opened.files().map(|(path, entry)| {
         let bytes = opened.bytes(entry).map_err(|error| error.to_string());
         (path.to_owned(), bytes)
@@ -138,7 +139,7 @@ fn every_version_from_5_0_on_is_read() {
             let opened = opened(&installer).unwrap_or_else(|error| panic!("{version:?}: {error}"));
             assert_eq!(read(&opened), expected(), "{version:?} {is_unicode}");
             assert_eq!(opened.directories(), ["app", "app/saves", "app/sub", "sys"]);
-            let info = opened.volume.info();
+            let info = opened.volume().info();
             assert_eq!(info["components"], serde_json::json!(["main", "extra"]));
             assert_eq!(info["publisher"], "Nobody");
             assert!(
@@ -262,7 +263,7 @@ fn chunks_run_from_one_slice_to_the_next() {
             for stem in ["setup", "compiled"] {
                 let opened = opened_with_slices(&installer, stem, |_| ());
                 assert_eq!(read(&opened), expected(), "{per_disk}");
-                assert!(opened.volume.warnings().is_empty());
+                assert!(opened.volume().warnings().is_empty());
             }
         }
     }
@@ -280,7 +281,7 @@ fn files_in_a_missing_slice_are_listed_and_cannot_be_read() {
     });
     let found = read(&opened);
     assert!(found["app/a.txt"].is_err() && found["sys/b.dat"].is_err());
-    let warnings = opened.volume.warnings().join("");
+    let warnings = opened.volume().warnings().join("");
     assert!(warnings.contains("setup-3.bin is missing"), "{warnings}");
     let error = found["sys/b.dat"].as_ref().unwrap_err();
     assert!(error.contains("setup-3.bin"), "{error}");
@@ -301,7 +302,7 @@ fn a_slice_that_is_none_is_missing_and_what_follows_one_is_no_data() {
     for cut in cut {
         let opened = opened_with_slices(&installer, "compiled", |slices| cut(&mut slices[2].1));
         assert!(read(&opened)["sys/b.dat"].is_err());
-        let warnings = opened.volume.warnings().join("");
+        let warnings = opened.volume().warnings().join("");
         assert!(
             warnings.contains("the start of compiled-3.bin is missing"),
             "{warnings}"
@@ -488,7 +489,7 @@ fn decoding_begins_near_the_bytes_that_are_wanted() {
     };
     let opened = opened(&installer).unwrap();
     let whole = FileId(3);
-    let Content::Stream(streams) = opened.volume.content(whole).unwrap() else {
+    let Content::Stream(streams) = opened.volume().content(whole).unwrap() else {
         panic!("the chunk is a stream");
     };
     let mut restarts = 0;

@@ -10,8 +10,9 @@ use hpimount::mount::{FileKind, Options};
 
 use fixtures::disc::Disc;
 use fixtures::rock_ridge::{BLOCK, both, disc, field, name, root, unpacked};
+use hpimount_containers::Archive;
 use testkit::applied::{hpi_apply, write};
-use testkit::containers::{self, Opened};
+use testkit::containers::{self, Contents as _};
 use testkit::programs::run_in;
 use testkit::walked;
 
@@ -21,12 +22,12 @@ const MODIFIED: i64 = 1_000_000_000;
 /// A path of more levels than the primary tree may have.
 const DEEP: &str = "d/e/f/g/h/i/j/k/l/m/deep.txt";
 
-fn open(image: Vec<u8>) -> Opened {
+fn open(image: Vec<u8>) -> Archive {
     containers::open("disc.iso", image, &|_| None, true).unwrap()
 }
 
 /// Returns the paths of the files with their bytes, in order.
-fn files(opened: &Opened) -> Vec<(String, Vec<u8>)> {
+fn files(opened: &Archive) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<_> = opened.files().collect();
     files.sort_by_key(|(path, _)| path.to_owned());
     let read = |(path, entry): (&str, _)| (path.to_owned(), opened.bytes(entry).unwrap());
@@ -145,17 +146,16 @@ fn discs() -> Vec<Vec<u8>> {
 fn discs_by_other_programs_show_names_times_links_and_the_bytes_before_zisofs() {
     for (number, image) in discs().into_iter().enumerate() {
         let opened = open(image);
-        assert_eq!(opened.volume.warnings(), [""; 0], "disc {number}");
-        assert_eq!(opened.volume.info()["rock_ridge"], true, "disc {number}");
+        assert_eq!(opened.volume().warnings(), [""; 0], "disc {number}");
+        assert_eq!(opened.volume().info()["rock_ridge"], true, "disc {number}");
         assert!(files(&opened) == expected(), "disc {number}");
-        let mut links = opened.paths.text_links.clone();
+        let mut links = opened.links();
         links.sort();
-        let link = |path: &str, target: &str| (path.to_owned(), target.to_owned());
         assert_eq!(
             links,
             [
-                link("d/absolute", "/usr/share"),
-                link("link", "../elsewhere/./units")
+                ("d/absolute", "/usr/share"),
+                ("link", "../elsewhere/./units")
             ],
             "disc {number}"
         );
@@ -192,7 +192,7 @@ fn files_without_a_name_of_rock_ridge_keep_that_of_the_record() {
         ["PLAIN.TXT", "a long name.text", "d/inner", "packed.txt"]
     );
     assert_eq!(files(&opened)[3].1, unpacked());
-    let warnings = opened.volume.warnings();
+    let warnings = opened.volume().warnings();
     assert_eq!(
         warnings,
         ["/device: is a device or a FIFO, which is not shown"]
@@ -208,7 +208,7 @@ fn an_unknown_packing_is_a_warning_and_the_stored_bytes() {
         .fields("A", &packed);
     let opened = open(disc.iso());
     assert_eq!(files(&opened), [("A".to_owned(), b"stored".to_vec())]);
-    assert!(opened.volume.warnings()[0].contains("/A: is packed in an unknown way"));
+    assert!(opened.volume().warnings()[0].contains("/A: is packed in an unknown way"));
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn fields_that_continue_in_themselves_end_with_a_warning() {
     disc.fields("A", &[name, place].concat());
     let opened = open(disc.iso());
     assert_eq!(files(&opened), [("long".to_owned(), b"a".to_vec())]);
-    let warnings = opened.volume.warnings();
+    let warnings = opened.volume().warnings();
     assert!(warnings[0].contains("/A: system use"), "{warnings:?}");
     assert!(warnings[0].contains("more continuations"), "{warnings:?}");
 }
@@ -239,7 +239,7 @@ fn directories_that_are_said_to_be_where_none_is_are_left_out() {
         .fields("LOOP", &field(b"CL", &both(18)));
     let opened = open(disc.iso());
     assert!(files(&opened).is_empty());
-    let warnings = opened.volume.warnings().join("\n");
+    let warnings = opened.volume().warnings().join("\n");
     assert!(
         warnings.contains("/GONE/: its records are not where"),
         "{warnings}"
@@ -248,7 +248,7 @@ fn directories_that_are_said_to_be_where_none_is_are_left_out() {
 }
 
 /// Applies the changes of a folder, and returns the files of the result.
-fn changed(image: &[u8], change: fn(&Path)) -> Result<Opened, String> {
+fn changed(image: &[u8], change: fn(&Path)) -> Result<Archive, String> {
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name);
     fs::write(path("disc.iso"), image).unwrap();
@@ -275,7 +275,7 @@ fn files_of_discs_with_rock_ridge_are_replaced_wherever_they_stand() {
         wanted[4].1 = b"no longer packed".to_vec();
         wanted[5].1 = vec![7; 500_000];
         assert!(files(&opened) == wanted, "disc {number}");
-        assert_eq!(opened.paths.text_links.len(), 2, "disc {number}");
+        assert_eq!(opened.links().len(), 2, "disc {number}");
     }
 }
 

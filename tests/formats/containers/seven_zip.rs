@@ -9,23 +9,22 @@ use std::process::{Command, Stdio};
 use fixtures::container_seeds::{Method7z, seven_zip, seven_zip_of};
 use hpimount::mount::Options;
 use hpimount::namespace::companion::Meta;
+use hpimount_containers::Archive;
 use hpimount_containers::io::Error;
 use hpimount_containers::volume::{Content, FileId};
 use testkit::applied::read_at;
-use testkit::containers::{Opened, open, open_path};
+use testkit::containers::{Contents as _, open, open_path};
 use testkit::{skip, walked};
 
-fn opened(bytes: Vec<u8>) -> Result<Opened, Error> {
+fn opened(bytes: Vec<u8>) -> Result<Archive, Error> {
     open("x.7z", bytes, &|_| None, false)
 }
 
 /// Returns the files with their bytes, or the errors of reading them.
-fn read(opened: &Opened) -> BTreeMap<String, Result<Vec<u8>, String>> {
+fn read(opened: &Archive) -> BTreeMap<String, Result<Vec<u8>, String>> {
     let files = opened.files().map(|(path, entry)| {
-        let mut bytes = Vec::new();
-        let read = opened.read(entry, &mut |piece| bytes.extend_from_slice(piece));
-        let read = read.map(|()| bytes).map_err(|error| error.to_string());
-        (path.to_owned(), read)
+        let bytes = opened.bytes(entry).map_err(|error| error.to_string());
+        (path.to_owned(), bytes)
     });
     files.collect()
 }
@@ -265,7 +264,7 @@ fn decoding_begins_where_7_zip_has_packed_in_parts() {
     let all = files.concat();
     let opened = open_path(&archive).unwrap();
     let block = FileId(files.len() as u32);
-    let Ok(Content::Stream(streams)) = opened.volume.content(block) else {
+    let Ok(Content::Stream(streams)) = opened.volume().content(block) else {
         panic!("blocks are numbered after the files");
     };
     let mut restarts = BTreeSet::new();

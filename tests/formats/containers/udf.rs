@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use hpimount_containers::Archive;
 use hpimount_containers::io::Result;
 
 use super::foreign::mounted;
@@ -9,15 +10,15 @@ use fixtures::disc::raw_sectors;
 use fixtures::noise;
 use fixtures::udf::{Allocation, BLOCK, MAIN, MODIFIED, Map, Udf};
 use testkit::chd::{chdman, text};
-use testkit::containers::{self, Opened};
+use testkit::containers::{self, Contents as _};
 use testkit::programs::{run_in, run_python};
 
-fn open(image: Vec<u8>) -> Result<Opened> {
+fn open(image: Vec<u8>) -> Result<Archive> {
     containers::open("disc.iso", image, &|_| None, true)
 }
 
 /// Returns the paths of the files with their bytes, in order.
-fn files(opened: &Opened) -> Vec<(String, Vec<u8>)> {
+fn files(opened: &Archive) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<_> = opened.files().collect();
     files.sort_by_key(|(path, _)| path.to_owned());
     let read = |(path, entry): (&str, _)| (path.to_owned(), opened.bytes(entry).unwrap());
@@ -61,15 +62,15 @@ fn files_are_found_in_every_allocation_and_partition() {
                 }
                 let opened = open(disc.image()).unwrap();
                 let what = format!("{map:?}, {allocation:?}, {is_extended}");
-                assert_eq!(opened.format.name, "UDF");
+                assert_eq!(opened.format().name, "UDF");
                 assert!(files(&opened) == content(), "{what}");
-                assert_eq!(opened.volume.warnings(), [""; 0], "{what}");
+                assert_eq!(opened.volume().warnings(), [""; 0], "{what}");
                 assert!(
                     opened
                         .files()
                         .all(|(_, entry)| entry.modified == Some(MODIFIED))
                 );
-                let info = opened.volume.info();
+                let info = opened.volume().info();
                 assert_eq!(
                     (&info["volume"], &info["revision"]),
                     (&"Täst".into(), &"1.50".into())
@@ -89,7 +90,7 @@ fn entries_that_were_written_again_are_found_behind_the_older_ones() {
         }
         let opened = open(disc.image()).unwrap();
         assert!(files(&opened) == content(), "{map:?}");
-        assert_eq!(opened.volume.warnings(), [""; 0], "{map:?}");
+        assert_eq!(opened.volume().warnings(), [""; 0], "{map:?}");
     }
 }
 
@@ -100,16 +101,15 @@ fn deleted_entries_are_left_out_and_links_are_links() {
     disc.hard_link("z.txt", "a.txt");
     disc.symbolic_link("link", &[(3, ""), (5, "d"), (5, "テ")]);
     let opened = open(disc.image()).unwrap();
-    assert_eq!(opened.volume.warnings(), [""; 0]);
-    assert_eq!(
-        opened.paths.links,
-        [("z.txt".to_owned(), "a.txt".to_owned())]
-    );
-    assert_eq!(
-        opened.paths.text_links,
-        [("link".to_owned(), "../d/テ".to_owned())]
-    );
-    assert_eq!(files(&opened), [("a.txt".to_owned(), b"a".to_vec())]);
+    assert_eq!(opened.volume().warnings(), [""; 0]);
+    assert_eq!(opened.links(), [("link", "../d/テ")]);
+    let shown: Vec<_> = opened
+        .files()
+        .map(|(path, entry)| (path, entry.file))
+        .collect();
+    let file = shown[0].1;
+    assert_eq!(shown, [("a.txt", file), ("z.txt", file)]);
+    assert_eq!(files(&opened)[1], ("z.txt".to_owned(), b"a".to_vec()));
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn the_reserve_is_used_for_damaged_descriptors() {
     image[(MAIN + 1) * BLOCK + 100] ^= 1;
     let opened = open(image).unwrap();
     assert_eq!(files(&opened).len(), 1);
-    assert!(opened.volume.warnings()[0].contains("reserve"));
+    assert!(opened.volume().warnings()[0].contains("reserve"));
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn bridge() -> Option<Vec<u8>> {
 fn on_a_disc_with_both_file_systems_udf_wins() {
     let Some(image) = bridge() else { return };
     let opened = open(image).unwrap();
-    assert_eq!(opened.format.name, "UDF");
+    assert_eq!(opened.format().name, "UDF");
     let expected = [("README.TXT", "shown"), ("hidden.txt", "in UDF alone")];
     let expected = expected.map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()));
     assert_eq!(files(&opened), expected);
@@ -238,7 +238,7 @@ disc.write('disc.iso')
     ];
     let expected = expected.map(|(path, bytes)| (path.to_owned(), bytes));
     assert!(files(&opened) == expected);
-    assert_eq!(opened.volume.warnings(), [""; 0]);
+    assert_eq!(opened.volume().warnings(), [""; 0]);
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn with_damaged_udf_iso_9660_is_shown_with_a_warning() {
     }
     let opened = open(image).unwrap();
     assert_eq!(files(&opened).len(), 1);
-    assert!(opened.volume.warnings()[0].contains("anchor of the volume"));
+    assert!(opened.volume().warnings()[0].contains("anchor of the volume"));
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn discs_by_mkudffs_are_read() {
             image.truncate(end.next_multiple_of(BLOCK));
         }
         let opened = open(image).unwrap();
-        assert_eq!(opened.volume.info()["volume"], "Grüße", "{arguments:?}");
-        assert_eq!(opened.volume.warnings(), [""; 0], "{arguments:?}");
+        assert_eq!(opened.volume().info()["volume"], "Grüße", "{arguments:?}");
+        assert_eq!(opened.volume().warnings(), [""; 0], "{arguments:?}");
     }
 }

@@ -6,8 +6,9 @@ use std::fs;
 use std::path::Path;
 
 use crate::shared;
+use hpimount_containers::Archive;
 use serde_json::Value;
-use testkit::containers::{Opened, open_path};
+use testkit::containers::{Contents as _, open_path};
 use testkit::nested;
 
 /// Sizes and SHA-256 of files by their paths.
@@ -47,7 +48,7 @@ fn golden_files(golden: &Value) -> Files {
 }
 
 /// Returns the files that can be read.
-fn readable(opened: &Opened) -> Files {
+fn readable(opened: &Archive) -> Files {
     let files = opened.files().filter_map(|(path, entry)| {
         let sum = opened.sha256(entry).ok()?;
         Some((path.to_owned(), (entry.size.unwrap(), sum)))
@@ -134,6 +135,6 @@ fn a_missing_slice_is_named() {
         return;
     };
     let opened = open_path(&folder.join("bad_slice_missing.exe")).unwrap();
-    let warnings = opened.volume.warnings().join("");
+    let warnings = opened.volume().warnings().join("");
     assert!(warnings.contains("bad_slice_missing-1.bin"), "{warnings}");
 }

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::shared;
+use hpimount_containers::Archive;
 use serde_json::Value;
-use testkit::containers::{Opened, open_path};
+use testkit::containers::{Contents as _, open_path};
 use testkit::skip::possible;
 use testkit::trial;
 
@@ -122,7 +123,7 @@ fn reference(reader: &Path, sample: &Path) -> Option<Value> {
 
 /// Returns the files that were found; for a WAD, the hash replaces the name if
 /// `known` has only that.
-fn found(opened: &Opened, known: &[File]) -> Vec<File> {
+fn found(opened: &Archive, known: &[File]) -> Vec<File> {
     let files = opened.files().map(|(path, entry)| {
         let is_hash = |(known, _, _): &&File| {
             known.len() == 8 && path.starts_with(known.as_str()) && path.len() == 12

@@ -47,6 +47,25 @@ pub trait Convert {
     ) -> Result<Vec<(FileId, NewFile)>>;
 }
 
+/// Refuses all edited files of converted trees.
+pub struct NotConverted;
+
+impl Convert for NotConverted {
+    fn is_asset(&self, _original: &Original<'_>) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn convert(
+        &self,
+        _original: &Original<'_>,
+        edited: Edited,
+        report: &mut Report,
+    ) -> Result<Vec<(FileId, NewFile)>> {
+        report.refuse(edited.path, "is not converted");
+        Ok(Vec::new())
+    }
+}
+
 /// Moves the edited files of archives to the changes inside of these archives.
 pub(crate) fn enter_archives(matched: &mut Matched, job: &mut Job<'_>) {
     if let Some(Edited { folder, path }) = &mut matched.edited {

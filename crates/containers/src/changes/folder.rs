@@ -1,8 +1,11 @@
 //! What a folder of changes says.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::new_file::NewFile;
+use super::new_file::{FileTable, NewFile, NewFiles};
+use crate::io::{Joined, ReadAt};
+use crate::write::{Directory, Node};
 
 /// What a folder of changes says about one name.
 #[derive(Clone)]
@@ -29,6 +32,25 @@ pub struct Folder {
 }
 
 impl Folder {
+    /// Sets what it says about the entry at `path`, whose names are separated by slashes.
+    /// A file that is in the way of a directory is replaced.
+    pub fn insert(&mut self, path: &str, change: Change) {
+        let Some((first, rest)) = path.split_once('/') else {
+            self.entries.insert(path.to_owned(), change);
+            return;
+        };
+        let inner = self
+            .entries
+            .entry(first.to_owned())
+            .or_insert(Change::Deleted);
+        if !matches!(inner, Change::Directory(_)) {
+            *inner = Change::Directory(Self::default());
+        }
+        if let Change::Directory(inner) = inner {
+            inner.insert(rest, change);
+        }
+    }
+
     /// Applies a later folder on top: its files and deletions win.
     pub fn overlay(&mut self, later: Self) {
         self.is_opaque |= later.is_opaque;
@@ -65,6 +87,65 @@ impl Folder {
             }
         }
         twice
+    }
+}
+
+/// Files that replace those of the same names, or are added.
+impl From<Directory> for Folder {
+    fn from(directory: Directory) -> Self {
+        let (mut table, mut sources) = (FileTable::default(), Vec::new());
+        let root = number(directory, "", &mut table, &mut sources);
+        let files = NewFiles::new(Arc::new(table), Arc::new(Joined::new(sources)));
+        root.folder(&files)
+    }
+}
+
+/// A directory whose files are numbers of rows.
+struct Numbered(Vec<(String, Row)>);
+
+enum Row {
+    Directory(Numbered),
+    File(u32),
+}
+
+/// Adds the files of a directory to a table and to the sources of their bytes. `prefix`
+/// is its path, empty or with a slash at the end.
+fn number(
+    directory: Directory,
+    prefix: &str,
+    table: &mut FileTable,
+    sources: &mut Vec<Arc<dyn ReadAt>>,
+) -> Numbered {
+    let row = |(name, node): (String, Node)| {
+        let path = format!("{prefix}{name}");
+        let row = match node {
+            Node::Directory(inner) => {
+                Row::Directory(number(inner, &format!("{path}/"), table, sources))
+            }
+            Node::File(file) => {
+                let row = Row::File(sources.len() as u32);
+                table.push(&path, file.source.len(), file.modified.into());
+                sources.push(Arc::new(file.source));
+                row
+            }
+        };
+        (name, row)
+    };
+    Numbered(directory.entries.into_iter().map(row).collect())
+}
+
+impl Numbered {
+    fn folder(self, files: &Arc<NewFiles>) -> Folder {
+        let change = |row| match row {
+            Row::Directory(inner) => Change::Directory(inner.folder(files)),
+            Row::File(number) => Change::File(NewFile::of(files, number)),
+        };
+        let entries = self.0.into_iter();
+        let entries = entries.map(|(name, row)| (name, change(row)));
+        Folder {
+            entries: entries.collect(),
+            is_opaque: false,
+        }
     }
 }
 

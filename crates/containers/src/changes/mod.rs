@@ -20,7 +20,7 @@ mod tree;
 
 use std::sync::Arc;
 
-pub use self::converted::{Convert, ConvertEdited};
+pub use self::converted::{Convert, ConvertEdited, NotConverted};
 pub use self::folder::{Change, Folder, is_litter};
 pub use self::job::{Job, are_equal};
 pub use self::matching::Edited;
@@ -58,6 +58,19 @@ pub struct Original<'a> {
     /// Whether earlier changes have made it, or what it is in: the next plan may have
     /// another one in its place.
     pub is_changed: bool,
+}
+
+impl<'a> Original<'a> {
+    /// Creates an original of one file, which nothing has changed.
+    pub fn alone(source: Arc<dyn ReadAt>, name: &'a str) -> Self {
+        Self {
+            source,
+            name,
+            shown: name,
+            partner: &|_| None,
+            is_changed: false,
+        }
+    }
 }
 
 /// A changed archive.

@@ -11,6 +11,7 @@
 
 mod chd;
 mod ciso;
+mod contents;
 mod cso;
 mod dax;
 mod ecm;
@@ -22,6 +23,7 @@ mod wia;
 
 use std::sync::Arc;
 
+pub use self::contents::{MAX_NESTED, unwrap};
 use crate::file_type::FileType;
 use crate::io::{Error, ReadAt, Result, read_vec};
 

@@ -41,6 +41,9 @@ pub enum Error {
     /// The bytes have no known format.
     #[error("is not an archive of a known format")]
     UnknownFormat,
+    /// A file on disk could not be opened.
+    #[error("cannot be opened: {0}")]
+    Open(Arc<std::io::Error>),
     /// A directory on disk could not be listed.
     #[error("cannot be listed: {0}")]
     Listing(Arc<std::io::Error>),
@@ -133,7 +136,11 @@ impl Error {
         match self {
             // The source may be a file in an archive, with its own error.
             Self::Read { cause, .. } => wrapped(cause).is_none_or(Self::is_fault),
-            Self::Listing(_) | Self::NoMemory { .. } | Self::Output(_) | Self::Changed => true,
+            Self::Open(_)
+            | Self::Listing(_)
+            | Self::NoMemory { .. }
+            | Self::Output(_)
+            | Self::Changed => true,
             _ => false,
         }
     }

@@ -1,4 +1,4 @@
-//! Sources one after the other as one, and the end of one.
+//! Concatenation of sources, and a source without its beginning.
 
 use std::io;
 use std::ops::Range;
@@ -39,6 +39,11 @@ impl Joined {
         let after = self.parts.partition_point(|(start, _)| *start <= offset);
         after.saturating_sub(1)
     }
+
+    /// Returns the offset of the end of a part, which may have become shorter since.
+    fn end(&self, part: usize) -> u64 {
+        self.parts.get(part + 1).map_or(self.len, |(next, _)| *next)
+    }
 }
 
 impl ReadAt for Joined {
@@ -49,11 +54,11 @@ impl ReadAt for Joined {
     fn read_exact_at(&self, mut buf: &mut [u8], mut offset: u64) -> io::Result<()> {
         self.check_end(buf.len(), offset)?;
         while !buf.is_empty() {
-            let (start, source) = &self.parts[self.at(offset)];
-            let within = offset - start;
-            let left = usize::try_from(source.len() - within).unwrap_or(usize::MAX);
+            let part = self.at(offset);
+            let (start, source) = &self.parts[part];
+            let left = usize::try_from(self.end(part) - offset).unwrap_or(usize::MAX);
             let (now, later) = buf.split_at_mut(left.min(buf.len()));
-            source.read_exact_at(now, within)?;
+            source.read_exact_at(now, offset - start)?;
             offset += now.len() as u64;
             buf = later;
         }
@@ -69,8 +74,9 @@ impl ReadAt for Joined {
     }
 
     fn beneath(&self, range: Range<u64>) -> Option<(&dyn ReadAt, u64)> {
-        let (start, source) = self.parts.get(self.at(range.start))?;
-        let is_inside = range.end - start <= source.len();
+        let part = self.at(range.start);
+        let (start, source) = self.parts.get(part)?;
+        let is_inside = range.end <= self.end(part);
         is_inside.then(|| (&**source, range.start - start))
     }
 }

@@ -9,6 +9,7 @@ mod cursor;
 mod error;
 mod joined;
 mod source;
+mod sources;
 mod sum;
 mod warnings;
 

@@ -39,20 +39,19 @@ pub trait ReadAt: Send + Sync {
     /// Returns the length of the source in bytes, as it was when it was opened.
     fn len(&self) -> u64;
 
-    /// Fills `buf` with the bytes at `offset`. An empty `buf` is filled at any
-    /// offset: archives place empty files after their end, as do the rests of
-    /// truncated ones.
+    /// Fills `buf` with the bytes at `offset`. Reading no bytes succeeds at any
+    /// offset: archives, above all truncated ones, place empty files after their end.
     ///
     /// # Errors
     /// Returns `UnexpectedEof` if the source ends too early, or the error of
     /// the operating system. Interrupted and short reads are continued.
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
 
-    /// Checks that `length` bytes at `offset` do not extend past the end. No
-    /// bytes do not, wherever they are.
+    /// Checks that the source has `length` bytes at `offset`. An empty range is always
+    /// there.
     ///
     /// # Errors
-    /// Returns `UnexpectedEof` if they do.
+    /// Returns `UnexpectedEof` if the range ends past the source.
     fn check_end(&self, length: usize, offset: u64) -> io::Result<()> {
         let end = offset.checked_add(length as u64);
         if length > 0 && end.is_none_or(|end| end > self.len()) {
@@ -94,23 +93,6 @@ pub trait ReadAt: Send + Sync {
     /// Returns whether the source is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-}
-
-impl ReadAt for Vec<u8> {
-    fn len(&self) -> u64 {
-        self.as_slice().len() as u64
-    }
-
-    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        if buf.is_empty() {
-            return Ok(());
-        }
-        let found = usize::try_from(offset)
-            .ok()
-            .and_then(|start| self.get(start..start.checked_add(buf.len())?));
-        buf.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);
-        Ok(())
     }
 }
 

@@ -177,7 +177,7 @@ fn first(area: &[u8]) -> Option<([u8; 2], &[u8])> {
         return None;
     };
     let length = usize::from(length);
-    let field = area.get(..length).filter(|field| field.len() >= HEADER)?;
+    let field = area.get(..length).filter(|&field| field.len() >= HEADER)?;
     Some(([a, b], field))
 }
 

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use hpimount_containers::format::{Input, Options};
-use hpimount_containers::formats;
-use hpimount_containers::image::{self, BlockImage};
+use hpimount_containers::Archive;
 use hpimount_containers::io::{Error, ReadAt, Result};
 use hpimount_containers::volume::{Content, Entry};
+use hpimount_containers::{extract, image};
 
 use super::changed::changed;
-use crate::containers::{Opened, Paths, open};
+use crate::containers::open;
 use fixtures::container_seeds as seeds;
 use fixtures::disc::Disc;
 use fixtures::dreamcast::{self, Gd};
@@ -302,9 +301,9 @@ pub fn image(data: &[u8]) {
     if bytes.starts_with(b"RVZ\x01") || bytes.starts_with(b"WIA\x01") {
         seeds::sign_rvz(&mut bytes);
     }
-    let source = Arc::new(bytes);
+    let source: Arc<dyn ReadAt> = Arc::new(bytes);
     let opened = match image::detect(&*source) {
-        Ok(Some(format)) => (format.open)(source),
+        Ok(Some(format)) => (format.open)(source.clone()),
         Ok(None) => return,
         Err(error) => return located(&error),
     };
@@ -328,56 +327,10 @@ pub fn image(data: &[u8]) {
         }
     }
     if !image.tracks().is_empty() {
-        disc(image);
-    }
-}
-
-/// Opens the disc in a block image, and reads the files of it.
-fn disc(image: Box<dyn BlockImage>) {
-    let tracks = image.tracks().to_vec();
-    let source = Arc::new(Decoded(image));
-    let input = || Input {
-        tracks: &tracks,
-        ..Input::alone(source.clone(), Options::default())
-    };
-    let mut paths = Paths::default();
-    let opened = formats::detect(&input()).and_then(|format| {
-        let volume = (format.open)(input(), &mut paths)?;
-        Ok((format, volume))
-    });
-    match opened {
-        Ok((format, volume)) => everything(&Opened {
-            format,
-            paths,
-            volume,
-        }),
-        Err(error) => located(&error),
-    }
-}
-
-/// What a block image contains.
-struct Decoded(Box<dyn BlockImage>);
-
-impl ReadAt for Decoded {
-    fn len(&self) -> u64 {
-        self.0.len()
-    }
-
-    fn read_exact_at(&self, mut buf: &mut [u8], mut offset: u64) -> std::io::Result<()> {
-        self.check_end(buf.len(), offset)?;
-        let size = u64::from(self.0.block_size());
-        while !buf.is_empty() {
-            let block = self
-                .0
-                .decode(offset / size)
-                .map_err(std::io::Error::other)?;
-            let part = &block[(offset % size) as usize..];
-            let (now, rest) = buf.split_at_mut(part.len().min(buf.len()));
-            now.copy_from_slice(&part[..now.len()]);
-            offset += now.len() as u64;
-            buf = rest;
+        match Archive::new(source) {
+            Ok(opened) => everything(&opened),
+            Err(error) => located(&error),
         }
-        Ok(())
     }
 }
 
@@ -419,15 +372,15 @@ fn located(error: &Error) {
     assert!(has_offset, "{error}");
 }
 
-fn everything(opened: &Opened) {
-    let _ = (opened.volume.info(), opened.volume.warnings());
-    assert!(opened.volume.memory() > 0);
+fn everything(opened: &Archive) {
+    let _ = (opened.volume().info(), opened.volume().warnings());
+    assert!(opened.volume().memory() > 0);
     let mut left = DECODED;
     for (_, entry) in opened.files() {
         let size = entry.size.unwrap();
-        let read = match opened.volume.content(entry.file) {
+        let read = match opened.volume().content(entry.file) {
             Ok(Content::Stream(_)) => stream(opened, entry, left),
-            Ok(_) if size <= left => opened.read(entry, &mut |_| {}),
+            Ok(_) if size <= left => extract::copy(&**opened.volume(), entry, &mut std::io::sink()),
             Ok(_) => Ok(()),
             Err(error) => Err(error),
         };
@@ -443,8 +396,8 @@ fn everything(opened: &Opened) {
 
 /// Decodes at most that many bytes of a file in two parts. A copy of the
 /// decoder made between them must return the same.
-fn stream(opened: &Opened, entry: Entry, left: u64) -> Result<()> {
-    let Content::Stream(streams) = opened.volume.content(entry.file)? else {
+fn stream(opened: &Archive, entry: Entry, left: u64) -> Result<()> {
+    let Content::Stream(streams) = opened.volume().content(entry.file)? else {
         unreachable!("it was a stream before");
     };
     let mut decoder = streams.decoder(entry.file)?;
