@@ -9,10 +9,10 @@ from . import discs
 from .tools import ROOT
 
 
-def build(examples, quick, features=""):
+def build(examples, quick):
     """Builds the program and these examples, and returns a directory with its names as packages have them, links;
     debug builds for a smoke test."""
-    targets = ["--features", features, "--bin", "hpi"]
+    targets = ["--bin", "hpi"]
     for example in examples:
         targets += ["--example", example]
     subprocess.run(["cargo", "build", *([] if quick else ["--release"]), *targets], cwd=ROOT, check=True)

@@ -14,8 +14,8 @@ from .tools import LIMIT, run
 # Heading of the curves.
 CURVES = "## How the figures grow"
 
-# Heading of the mechanisms of the prefetch.
-ABLATION = "## What each mechanism of the prefetch gives"
+# The part about the mechanisms of the prefetch, which the program cannot switch off any more.
+MECHANISMS = "## What each mechanism of the prefetch gives"
 
 # The first part, which has no heading.
 TABLE = ""
@@ -27,7 +27,7 @@ DECODERS = "## Decoders, without a mount"
 def parts(text):
     """The parts of the report by heading, in order; some may be empty."""
     found = {}
-    for heading in [DECODERS, ABLATION, CURVES, REMOTE]:
+    for heading in [DECODERS, MECHANISMS, CURVES, REMOTE]:
         text, _, rest = text.partition(heading)
         found[heading] = rest and heading + rest
     return {TABLE: text, **dict(reversed(found.items()))}

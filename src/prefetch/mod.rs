@@ -48,7 +48,6 @@
 //! For sources on servers, the prefetch also announces the next files
 //! (`announce`), so that several of them are fetched at a time.
 
-mod ablation;
 mod head;
 mod run;
 #[cfg(test)]
@@ -65,7 +64,6 @@ use std::thread;
 
 use lru::LruCache;
 
-use self::ablation::{Mechanism, is_off};
 use self::head::Head;
 use self::run::{Push, Run};
 use crate::content::{Access, File, Key};
@@ -139,10 +137,7 @@ impl Default for Prefetch {
         Self {
             state: Arc::default(),
             answering: AtomicUsize::new(0),
-            has_other_core: cores.is_ok_and(|cores| cores.get() > 1)
-                && !is_off(Mechanism::PartialDecode)
-                && !is_off(Mechanism::Stops)
-                && !is_off(Mechanism::BlockRests),
+            has_other_core: cores.is_ok_and(|cores| cores.get() > 1),
         }
     }
 }
@@ -345,9 +340,6 @@ impl State {
     /// Has the block of a small read pushed. Returns whether there is something
     /// to push.
     fn note_block(&mut self, node: &Node<'_>, offset: u64, size: u32) -> bool {
-        if is_off(Mechanism::BlockRests) {
-            return false;
-        }
         let (Some(block), Some(file_size)) = (self.block_at(node, offset), node.size()) else {
             return false;
         };

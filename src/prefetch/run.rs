@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::iter;
 use std::ops::Range;
 
-use super::ablation::{Mechanism, is_off};
 use super::head::{Head, MAX_HEAD};
 use super::walk::{Order, Walk};
 use crate::content::{Access, BLOCK_SIZE};
@@ -169,10 +168,7 @@ impl Run {
         let (Some((directory, here)), Some((other, there))) = positions else {
             return false;
         };
-        !is_off(Mechanism::Reverse)
-            && !self.is_active()
-            && directory == other
-            && (1..=GAP + 1).contains(&here.wrapping_sub(there))
+        !self.is_active() && directory == other && (1..=GAP + 1).contains(&here.wrapping_sub(there))
     }
 
     /// Expects the files before the current one, in the reverse order. `node` is
@@ -227,7 +223,7 @@ impl Run {
         self.plan(node, is_taken);
         if !is_sequential {
             Access::Unknown
-        } else if self.head.ends_at(offset + size) && !is_off(Mechanism::Stops) {
+        } else if self.head.ends_at(offset + size) {
             Access::Head
         } else {
             Access::Sequential
@@ -238,8 +234,7 @@ impl Run {
     /// sequential reader, the next blocks are decoded as well: the kernel
     /// requests them only when the reader comes to the end of this one.
     fn note_sequential(&mut self, is_sequential: bool, offset: u64, size: u64) {
-        let reads_on = is_sequential && size >= BLOCK_SIZE.into();
-        if !reads_on || is_off(Mechanism::NextBlocks) {
+        if !is_sequential || size < BLOCK_SIZE.into() {
             self.current = 0..0;
             return;
         }
@@ -255,14 +250,13 @@ impl Run {
 
     /// Makes the file with this number the current one.
     fn advance(&mut self, number: usize) {
-        let knows_heads = !is_off(Mechanism::Heads);
         let reads_heads = !self.is_pushed && self.read_to < self.files[0].size;
         let passed = self.files.range(..number);
         let has_passed = |ino| passed.clone().any(|file| file.ino == ino);
         let mark = self.mark.filter(|&(_, offset)| offset > 0);
         let skips_mark = mark.is_some_and(|(ino, _)| has_passed(ino));
         self.head.note_passed(has_passed);
-        if knows_heads && (reads_heads || skips_mark) {
+        if reads_heads || skips_mark {
             self.head.note_head(self.read_to);
         }
         self.mark = None;
@@ -373,9 +367,7 @@ impl Run {
             });
             // No less than a block is decoded.
             let reads_blocks = self.head.to_push() >= BLOCK_SIZE.into();
-            let may_decode = !is_off(Mechanism::NextDirectories)
-                && reads_blocks
-                && self.decoded_bytes < MAX_DECODED;
+            let may_decode = reads_blocks && self.decoded_bytes < MAX_DECODED;
             if number + kept_back >= self.files.len() || !is_known && !may_decode {
                 return None;
             }
@@ -388,7 +380,7 @@ impl Run {
                 ino: file.ino,
                 start,
                 length: (end - start).min(BLOCK_SIZE.into()),
-                access: match self.head.is_whole() || is_off(Mechanism::Stops) {
+                access: match self.head.is_whole() {
                     true => Access::Sequential,
                     false => Access::Head,
                 },
