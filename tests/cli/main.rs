@@ -4,6 +4,7 @@ mod architecture;
 mod check;
 mod check_once;
 mod command_line;
+mod dependencies;
 mod diff;
 mod exit_codes;
 mod extract;

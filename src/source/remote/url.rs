@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
 /// Known schemes, with their meaning.
 const SCHEMES: [(&str, Scheme); 3] = [
     ("https", Scheme::Https),
@@ -209,41 +211,22 @@ fn label(shown: &str, scheme: Scheme) -> PathBuf {
     }
 }
 
-/// Percent-encodes a name for the path of a URL (RFC 3986, section 2).
+/// Bytes that have a meaning in a URL (RFC 3986, section 2.3, has the others).
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// Percent-encodes a name for the path of a URL.
 fn escaped(name: &str) -> String {
-    let mut text = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                text.push(char::from(byte));
-            }
-            _ => text.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    text
+    utf8_percent_encode(name, RESERVED).to_string()
 }
 
 /// Decodes percent-encoding; `None` if the result is not UTF-8.
 fn unescaped(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let digits = after.get(..2).and_then(|digits| {
-            let digits = std::str::from_utf8(digits).ok()?;
-            u8::from_str_radix(digits, 16).ok()
-        });
-        (bytes, rest) = match digits {
-            Some(byte) if first == b'%' => {
-                bytes.push(byte);
-                (bytes, &after[2..])
-            }
-            _ => {
-                bytes.push(first);
-                (bytes, after)
-            }
-        };
-    }
-    String::from_utf8(bytes).ok()
+    let text = percent_decode_str(text).decode_utf8().ok()?;
+    Some(text.into_owned())
 }
 
 #[cfg(test)]
