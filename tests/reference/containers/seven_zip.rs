@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use crate::shared;
-use testkit::containers::open_path;
+use testkit::containers::{Contents as _, open_path};
 
 #[test]
 fn archives_of_other_programs_match_their_manifest() {

@@ -155,7 +155,7 @@ mod tests {
             rank,
             ..Edit::new(
                 String::new(),
-                What::Text(0, name.to_owned(), value.to_owned()),
+                What::Text(1, name.to_owned(), value.to_owned()),
             )
         };
         let edited = |edits: &[Edit]| {
