@@ -65,7 +65,7 @@ pub fn pack(pack: &Pack, style: PackStyle) -> Result<(), Failure> {
         Pack::Directory { dir, out, format } => {
             check_is_archive(out)?;
             let archive = Archive::of_directory(dir, out, *format)?;
-            write(&archive, None, style, slice::from_ref(dir), out)
+            write(archive, None, style, slice::from_ref(dir), out)
         }
         Pack::Replace {
             archive,
@@ -79,7 +79,7 @@ pub fn pack(pack: &Pack, style: PackStyle) -> Result<(), Failure> {
             let plan = || Archive::with_replacements(archive, replacements);
             let planned = confined(&confinement, plan)?;
             let source = slice::from_ref(archive);
-            write(&planned, Some(&confinement), style, source, out)
+            write(planned, Some(&confinement), style, source, out)
         }
         Pack::Apply {
             changes,
@@ -101,7 +101,7 @@ pub fn pack(pack: &Pack, style: PackStyle) -> Result<(), Failure> {
             let confinement = Confinement::to(&edit.paths());
             let planned = confined(&confinement, || Archive::with_changes(edit, out))?;
             let readable = [changes, slice::from_ref(source)].concat();
-            write(&planned, Some(&confinement), style, &readable, out)
+            write(planned, Some(&confinement), style, &readable, out)
         }
     }
 }
@@ -109,35 +109,42 @@ pub fn pack(pack: &Pack, style: PackStyle) -> Result<(), Failure> {
 /// Writes an archive that is read with a confinement, if any, from files and folders, the
 /// last of which is the source.
 fn write(
-    archive: &Archive,
+    archive: Archive,
     confinement: Option<&Confinement>,
     style: PackStyle,
     readable: &[PathBuf],
     out: &Path,
 ) -> Result<(), Failure> {
-    match confinement.zip(archive.as_mod()) {
-        Some((confinement, made)) => write_folder(made, confinement, style, readable, out)?,
+    let written = match confinement.zip(archive.as_mod()) {
+        Some((confinement, made)) => {
+            write_folder(made, confinement, style, readable, out)?;
+            Vec::new()
+        }
         None => {
             let source = readable.last().map_or(Path::new(""), PathBuf::as_path);
-            write_file(archive, confinement, style, source, out)?;
+            write_file(&archive, confinement, style, source, out)?
         }
-    }
-    report(archive, style);
+    };
+    let report = report(&archive, style);
+    // Windows replaces no file that is open, and one may be the source.
+    drop(archive);
+    written.into_iter().try_for_each(Target::keep)?;
+    report.iter().for_each(tell);
     Ok(())
 }
 
-/// Writes an archive, and the files beside it.
+/// Writes an archive, and the files beside it, which are to be kept in this order.
 fn write_file(
     archive: &Archive,
     confinement: Option<&Confinement>,
     style: PackStyle,
     source: &Path,
     out: &Path,
-) -> Result<(), Failure> {
+) -> Result<Vec<Target>, Failure> {
     let target = Target::new(out, style.force, source)?;
     let beside = archive.beside().into_iter();
     let beside = beside.map(|path| Target::new(&path, style.force, source));
-    let beside = beside.collect::<pack::Result<Vec<_>>>()?;
+    let mut beside = beside.collect::<pack::Result<Vec<_>>>()?;
     let targets = iter::once(&target).chain(&beside);
     let temporary = targets.filter_map(|target| Some(target.temporary()?.to_owned()));
     let temporary: Vec<PathBuf> = temporary.collect();
@@ -157,8 +164,8 @@ fn write_file(
     bar.finish_and_clear();
     written?;
     // What the first one refers to exists before it.
-    beside.into_iter().try_for_each(Target::keep)?;
-    Ok(target.keep()?)
+    beside.push(target);
+    Ok(beside)
 }
 
 /// Writes a mod, which is a folder: a confined thread reads, and this one writes.
@@ -184,17 +191,17 @@ fn write_folder(
     folder.keep().map_err(Failure::NotWritten)
 }
 
-/// Prints what the user should know about what was written.
-fn report(archive: &Archive, style: PackStyle) {
-    if !style.is_quiet {
-        for (path, why) in &archive.skipped {
-            tell(format!("{}: skipped: {why}", path.display()));
-        }
-        archive.warnings.iter().for_each(tell);
-        if style.is_verbose {
-            archive.notes.iter().for_each(tell);
-        }
+/// Returns what the user should know about what was written.
+fn report(archive: &Archive, style: PackStyle) -> Vec<String> {
+    if style.is_quiet {
+        return Vec::new();
     }
+    let skipped = archive.skipped.iter();
+    let skipped = skipped.map(|(path, why)| format!("{}: skipped: {why}", path.display()));
+    let warnings = archive.warnings.iter().map(ToString::to_string);
+    let notes = archive.notes.iter().filter(|_| style.is_verbose);
+    let notes = notes.map(ToString::to_string);
+    skipped.chain(warnings).chain(notes).collect()
 }
 
 /// Prints what would change.

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
@@ -17,6 +17,7 @@ use crate::inspect::check::{CheckPlan, Checked, Dat, Style, check as check_sourc
 use crate::inspect::diff::{DiffPlan, Task, diff as diff_sources};
 use crate::inspect::{self, Error, ExtractStyle, ListStyle};
 use crate::mount::{KnownFiles, Meta, Options, Prepared, Sources, Vfs};
+use crate::pack::Target;
 use crate::platform::{clean_up_on_signals, end_without_reader};
 use crate::source::remote::RemoteUrl;
 use crate::source::{Extraction, Location, NewFolder};
@@ -26,8 +27,8 @@ use crate::source::{Extraction, Location, NewFolder};
 pub enum Inspection {
     /// List these paths, or everything.
     List(Vec<String>, ListStyle),
-    /// Print the files at these paths.
-    Cat(Vec<String>),
+    /// Print the files at these paths, or write them to a new file.
+    Cat(Vec<String>, Option<PathBuf>),
 }
 
 impl Inspection {
@@ -35,7 +36,9 @@ impl Inspection {
     fn paths(&self) -> Vec<&str> {
         match self {
             Self::List(paths, _) if paths.is_empty() => vec![""],
-            Self::List(paths, _) | Self::Cat(paths) => paths.iter().map(String::as_str).collect(),
+            Self::List(paths, _) | Self::Cat(paths, _) => {
+                paths.iter().map(String::as_str).collect()
+            }
         }
     }
 }
@@ -53,22 +56,45 @@ pub fn inspect(
     let prepared = sources.prepare()?;
     let prepared = prepared.with_changes(&options.apply, options.apply_strict)?;
     let vfs_options = vfs_options(sources, options)?;
-    let confinement = options.confinement(&prepared.paths());
-    let inspected = confinement.run(|| {
+    let readable = prepared.paths();
+    let target = match inspection {
+        Inspection::Cat(_, Some(path)) => {
+            let source = readable.first().map_or(Path::new(""), PathBuf::as_path);
+            Some(Target::new(path, false, source)?)
+        }
+        _ => None,
+    };
+    let file = target.as_ref().map(Target::file);
+    let inspected = options.confinement(&readable).run(|| {
         let vfs = Vfs::open_prepared(prepared, vfs_options)?;
-        inspect_opened(&vfs, inspection)
+        match file {
+            Some(file) => inspect_opened(&vfs, inspection, file, false),
+            None => {
+                let stdout = io::stdout();
+                inspect_opened(&vfs, inspection, stdout.lock(), stdout.is_terminal())
+            }
+        }
     });
     let outcome = inspected.map_err(Failure::no_thread)?;
-    outcome.map_err(|error| {
+    let code = outcome.map_err(|error| {
         end_on_broken_pipe(&error);
-        error.into()
-    })
+        Failure::from(error)
+    })?;
+    if code == ExitCode::SUCCESS
+        && let Some(target) = target
+    {
+        target.keep()?;
+    }
+    Ok(code)
 }
 
-fn inspect_opened(vfs: &Vfs, inspection: &Inspection) -> Result<ExitCode, Error> {
-    let stdout = io::stdout();
-    let is_terminal = stdout.is_terminal();
-    let mut out = io::BufWriter::new(stdout.lock());
+fn inspect_opened(
+    vfs: &Vfs,
+    inspection: &Inspection,
+    out: impl Write,
+    is_terminal: bool,
+) -> Result<ExitCode, Error> {
+    let mut out = io::BufWriter::new(out);
     let mut failed = None;
     for path in inspection.paths() {
         let mut trouble = |error: Error| {
@@ -79,7 +105,7 @@ fn inspect_opened(vfs: &Vfs, inspection: &Inspection) -> Result<ExitCode, Error>
             Inspection::List(_, style) => {
                 inspect::list(vfs, path, style, is_terminal, &mut out, &mut trouble)
             }
-            Inspection::Cat(_) => inspect::cat(vfs, path, &mut out),
+            Inspection::Cat(..) => inspect::cat(vfs, path, &mut out),
         };
         // An error message for a path must come after its output.
         out.flush().map_err(Error::Output)?;
@@ -101,6 +127,8 @@ pub struct Extract {
     pub folder: PathBuf,
     /// Whether to replace files that exist.
     pub force: bool,
+    /// Whether entries get names that Windows can have.
+    pub windows_names: bool,
     /// Whether to show progress on a terminal.
     pub progress: bool,
 }
@@ -123,7 +151,12 @@ pub fn extract(
         vfs_options.meta = Meta::Visible;
     }
     let readable = prepared.paths();
-    let folder = Extraction::open(&extract.folder, &readable, extract.force);
+    let folder = Extraction::open(
+        &extract.folder,
+        &readable,
+        extract.force,
+        extract.windows_names,
+    );
     let mut folder = folder.map_err(Failure::NotWritten)?;
     clean_up_on_signals(folder.remover()).map_err(Failure::no_signals)?;
     let bar = progress_bar(0, extract.progress);
@@ -143,6 +176,12 @@ pub fn extract(
     let (read, written) = with_tasks(read, |task| folder.perform(task));
     bar.finish_and_clear();
     written.map_err(Failure::NotWritten)?;
+    match folder.left_out() {
+        0 => {}
+        links => tell(format!(
+            "{links} links are left out, which Windows cannot have"
+        )),
+    }
     let read: Result<(), Failure> = read.map_err(Failure::no_thread)?.map_err(Failure::from);
     match (read, failed) {
         (Err(failure), Some(code)) => {

@@ -10,6 +10,7 @@ use super::mount_options::{self, Settings};
 use crate::app::MountOptions;
 use crate::inspect::EXPANSION;
 use crate::mount::{Meta, Order, Sources};
+use crate::platform::matching;
 use crate::source::Location;
 
 /// The name of `-o` for clap.
@@ -185,8 +186,8 @@ impl Contents {
             return Err("--apply changes one tree, and so one --game".to_owned());
         }
         let games = self.game.iter().map(|game| self.of_game(game));
-        let given = sources.iter();
-        let given = given.map(|source| self.given(std::slice::from_ref(source)));
+        let given = sources.iter().flat_map(|source| matching(source));
+        let given = given.map(|source| self.given(&[source]));
         match games.chain(given).collect::<Result<Vec<_>, _>>()? {
             sources if sources.is_empty() => Err("the SOURCE is missing".to_owned()),
             sources => Ok(sources),
@@ -229,7 +230,8 @@ impl Contents {
         if self.game.is_empty() && !self.mods.is_empty() {
             return Err("--mod requires --game".to_owned());
         }
-        let locations = sources.iter().map(|source| Location::parse(source));
+        let sources = sources.iter().flat_map(|source| matching(source));
+        let locations = sources.map(|source| Location::parse(&source));
         Ok(Sources::Given {
             locations: locations.collect::<Result<_, _>>()?,
             order: self.order,

@@ -3,6 +3,7 @@
 use clap::error::ErrorKind;
 
 use super::HPI;
+use crate::platform::keep_window_open;
 
 /// The kind of a command line without a command, for which clap prints the help.
 const HELP: ErrorKind = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
@@ -23,7 +24,13 @@ impl Rejected {
     /// `--help` or `--version` instead and exits, if that was requested or nothing else was.
     pub fn into_message(self) -> String {
         match self {
-            Self::Parser(error) if !error.use_stderr() || error.kind() == HELP => error.exit(),
+            Self::Parser(error) if error.kind() == HELP => {
+                // Without an output nobody reads it.
+                let _ = error.print();
+                keep_window_open();
+                std::process::exit(error.exit_code())
+            }
+            Self::Parser(error) if !error.use_stderr() => error.exit(),
             Self::Parser(error) => format!("{}; see --help", first_paragraphs(&error.to_string())),
             Self::Old(..) => self.to_string(),
         }

@@ -10,6 +10,7 @@ use super::contents::{Bounds, Contents};
 use crate::app;
 use crate::inspect::{ExtractStyle, ListStyle, SortKey};
 use crate::mount::Sources;
+use crate::platform::WINDOWS_NAMES;
 
 /// List what is in a source, or below PATHs in it
 ///
@@ -68,6 +69,12 @@ pub struct Cat {
     /// Paths of files as in a mount, ignoring case; they may lead into `X.d` and `X.meta`
     #[arg(value_name = "PATH", value_hint = ValueHint::Other)]
     paths: Vec<OsString>,
+    /// Write to FILE, which must not exist, instead of to standard output
+    ///
+    /// FILE appears when it is complete. A shell that changes what it redirects, as PowerShell
+    /// does, changes nothing in it.
+    #[arg(short = 'O', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
     /// What is read, and how.
     #[command(flatten)]
     pub contents: Contents,
@@ -102,6 +109,12 @@ pub struct Extract {
     /// Replace files that exist
     #[arg(short, long)]
     force: bool,
+    /// Give files names that Windows can have, as it is done there
+    ///
+    /// What Windows does not allow in a name becomes `%XX`; names that differ in case alone get
+    /// numbers. Links are left out.
+    #[arg(long)]
+    windows_names: bool,
     #[command(flatten)]
     bounds: Bounds,
     /// What is read, and how.
@@ -201,7 +214,7 @@ impl Cat {
         let contents = &self.contents;
         match contents.source_and_paths(self.source.as_ref(), &self.paths)? {
             (_, paths) if paths.is_empty() => Err("the PATH is missing".to_owned()),
-            (sources, paths) => Ok((sources, app::Inspection::Cat(paths))),
+            (sources, paths) => Ok((sources, app::Inspection::Cat(paths, self.output.clone()))),
         }
     }
 }
@@ -224,6 +237,7 @@ impl Extract {
             style,
             folder: self.folder.clone().unwrap_or_else(|| PathBuf::from(".")),
             force: self.force,
+            windows_names: self.windows_names || WINDOWS_NAMES,
             progress: !contents.quiet,
         };
         Ok((sources, extract))

@@ -1,5 +1,7 @@
 //! Path lookup, as by the kernel.
 
+use std::path::MAIN_SEPARATOR;
+
 use super::Error;
 use crate::mount;
 use crate::mount::{Attr, FileKind, Ino, Vfs};
@@ -18,8 +20,18 @@ pub(crate) struct Found {
 }
 
 /// Finds the entry at a path; symbolic links are followed within the source.
-/// Paths are relative to the root, with or without a leading slash.
+/// Paths are relative to the root, with or without a leading slash. Where people write
+/// backslashes between names, these are taken for slashes if no name has them.
 pub(crate) fn find(vfs: &Vfs, path: &str) -> Result<Found, Error> {
+    match find_as_written(vfs, path) {
+        Err(_) if MAIN_SEPARATOR == '\\' && path.contains(MAIN_SEPARATOR) => {
+            find_as_written(vfs, &path.replace(MAIN_SEPARATOR, "/"))
+        }
+        found => found,
+    }
+}
+
+fn find_as_written(vfs: &Vfs, path: &str) -> Result<Found, Error> {
     let mut lookups = Vec::new();
     let found = follow(vfs, path, &mut lookups);
     let (path, attr) = found.inspect_err(|_| {

@@ -443,8 +443,7 @@ fn places(
 /// # Errors
 /// Returns [`Error::Target`] if it is.
 pub fn check_target(out: &Path, source: &Path, folders: &[PathBuf], force: bool) -> Result<()> {
-    let known = |path: &Path| identity(path);
-    if !force && known(out).is_some() && known(out) == known(source) {
+    if !force && identity(out).is_some() && identity(out) == identity(source) {
         return Err(Error::target(out, "is the original; --force replaces it"));
     }
     let directory = match out.parent() {
@@ -452,10 +451,10 @@ pub fn check_target(out: &Path, source: &Path, folders: &[PathBuf], force: bool)
         _ => Path::new("."),
     };
     let above: Vec<_> = match canonical(directory) {
-        Ok(directory) => directory.ancestors().filter_map(known).collect(),
+        Ok(directory) => directory.ancestors().filter_map(identity).collect(),
         Err(_) => Vec::new(),
     };
-    let is_inside = |folder: &&PathBuf| known(folder).is_some_and(|id| above.contains(&id));
+    let is_inside = |folder: &&PathBuf| identity(folder).is_some_and(|id| above.contains(&id));
     match folders.iter().find(is_inside) {
         Some(folder) => {
             let problem = format!("is in {}, the folder of changes", folder.display());

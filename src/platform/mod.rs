@@ -17,8 +17,9 @@ use self::unix as system;
 use self::windows as system;
 
 pub use self::system::{
-    Directory, FileMode, Ownership, ask_secretly, attribute, canonical, clean_up_on_signals,
-    copy_range, create_private, end_without_reader, is_private, is_root, keep_from_others,
-    make_private_directory, name_file, open_at, open_or_create_private, open_private,
-    overlay_attribute, path_of_uri, raise_file_limit, read_exact_at, unnamed_file, write_all_at,
+    Directory, FileMode, Ownership, WINDOWS_NAMES, ask_secretly, attribute, canonical,
+    clean_up_on_signals, copy_range, create_private, end_without_reader, is_private, is_root,
+    keep_from_others, keep_window_open, make_private_directory, matching, name_file, open_at,
+    open_or_create_private, open_private, overlay_attribute, path_of_uri, raise_file_limit,
+    read_exact_at, unnamed_file, write_all_at,
 };

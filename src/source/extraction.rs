@@ -1,7 +1,9 @@
 //! A folder that files are extracted to, written on behalf of threads that may not write.
 
 use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
 use std::fs::{File, FileTimes};
+use std::hash::BuildHasher;
 use std::io::{self, ErrorKind, Write};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -11,6 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::new_folder::{check_apart, of_path};
 use crate::platform::{Directory, FileIdentity, FileMode, FileStat, canonical};
 use crate::sync::lock;
+use hpimount_containers::text::{untaken_name, windows_name};
 
 /// The error of an entry that exists.
 const EXISTS: &str = "exists; --force replaces it";
@@ -39,6 +42,10 @@ pub struct Extraction {
     root: Arc<Directory>,
     /// Whether files that exist are replaced.
     force: bool,
+    /// The names of entries on Windows, if they are to be those.
+    windows_names: Option<WindowsNames>,
+    /// Number of links that were left out: Windows has few.
+    left_out: u64,
     /// The permissions of files, as far as the umask permits.
     mode: FileMode,
     /// The files that are read, which are never replaced.
@@ -47,6 +54,38 @@ pub struct Extraction {
     last: Option<(String, Arc<Directory>)>,
     /// By number. Locked while something is written.
     unfinished: Arc<Mutex<HashMap<u64, Unfinished>>>,
+}
+
+/// The names that entries have on Windows, where names that differ in case alone are one.
+#[derive(Default)]
+struct WindowsNames {
+    hasher: RandomState,
+    /// Hashes of the entries' own paths, by hashes of those that they got, in lower case.
+    taken: HashMap<u64, u64>,
+}
+
+impl WindowsNames {
+    /// Returns the path that an entry gets, always the same.
+    fn path(&mut self, path: &str) -> String {
+        let mut named = String::with_capacity(path.len());
+        let mut end = 0;
+        for name in path.split('/').filter(|_| !path.is_empty()) {
+            end += usize::from(end > 0) + name.len();
+            let own = self.hasher.hash_one(&path[..end]);
+            let place = |name: &str| {
+                self.hasher
+                    .hash_one(format!("{named}/{name}").to_lowercase())
+            };
+            let is_taken = |name: &str| self.taken.get(&place(name)).is_some_and(|&by| by != own);
+            let name = untaken_name(windows_name(name), is_taken);
+            self.taken.insert(place(&name), own);
+            if !named.is_empty() {
+                named.push('/');
+            }
+            named += &name;
+        }
+        named
+    }
 }
 
 /// A file that is being written.
@@ -60,12 +99,18 @@ struct Unfinished {
 
 impl Extraction {
     /// Opens the folder at `path`, or creates it. `readable` are the files and directories
-    /// that are read: who may not read one of them may not read the new files.
+    /// that are read: who may not read one of them may not read the new files. With
+    /// `has_windows_names` entries get names that Windows can have, and links are left out.
     ///
     /// # Errors
     /// Returns an error with the path if it is in one of these directories, or cannot be opened
     /// or created.
-    pub fn open(path: &Path, readable: &[PathBuf], force: bool) -> io::Result<Self> {
+    pub fn open(
+        path: &Path,
+        readable: &[PathBuf],
+        force: bool,
+        has_windows_names: bool,
+    ) -> io::Result<Self> {
         let failed = |error: io::Error| of_path(path, error);
         std::fs::create_dir_all(path).map_err(failed)?;
         let apart = canonical(path).and_then(|path| check_apart(&path, readable));
@@ -80,6 +125,8 @@ impl Extraction {
                 .collect(),
             path: path.to_owned(),
             force,
+            windows_names: has_windows_names.then(WindowsNames::default),
+            left_out: 0,
             last: None,
             unfinished: Arc::default(),
         })
@@ -97,6 +144,11 @@ impl Extraction {
         }
     }
 
+    /// Returns the number of links that were left out.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
     /// Does a task. Those of a file that was not begun, or that was aborted, do nothing.
     ///
     /// # Errors
@@ -106,14 +158,20 @@ impl Extraction {
         let mut files = lock(&files);
         match task {
             ExtractTask::Directory(path) => {
+                let path = self.name_of(path)?;
                 let made = self.directory(&path).map(drop);
                 self.of(&path, made)
+            }
+            ExtractTask::Link(..) if self.windows_names.is_some() => {
+                self.left_out += 1;
+                Ok(())
             }
             ExtractTask::Link(path, text) => {
                 let made = self.link(&path, &text);
                 self.of(&path, made)
             }
             ExtractTask::Begin(number, path) => {
+                let path = self.name_of(path)?;
                 let begun = self.begin(number, &path);
                 files.insert(number, self.of(&path, begun)?);
                 Ok(())
@@ -131,6 +189,19 @@ impl Extraction {
                 Ok(())
             }
         }
+    }
+
+    /// Returns the path under which the entry at a path is written.
+    fn name_of(&mut self, path: String) -> io::Result<String> {
+        // Before a component is escaped that leads out.
+        path.split('/')
+            .filter(|_| !path.is_empty())
+            .try_for_each(check_name)
+            .map_err(|error| of_path(&self.path.join(&path), error))?;
+        Ok(match &mut self.windows_names {
+            Some(names) => names.path(&path),
+            None => path,
+        })
     }
 
     /// Adds the path of an entry to an error about it.
@@ -256,7 +327,7 @@ mod tests {
     fn a_file_appears_with_its_time_when_it_is_complete() {
         let work = tempdir().unwrap();
         let root = work.path().join("new");
-        let mut folder = Extraction::open(&root, &[], false).unwrap();
+        let mut folder = Extraction::open(&root, &[], false, false).unwrap();
         folder.perform(Task::Begin(1, "a/b".to_owned())).unwrap();
         folder.perform(Task::Append(1, b"12".to_vec())).unwrap();
         assert!(!root.join("a/b").exists());
@@ -276,7 +347,7 @@ mod tests {
         let work = tempdir().unwrap();
         fs::write(work.path().join("a"), "old").unwrap();
         for force in [false, true] {
-            let mut folder = Extraction::open(work.path(), &[], force).unwrap();
+            let mut folder = Extraction::open(work.path(), &[], force, false).unwrap();
             let written = write(&mut folder, "a", b"new");
             let linked = folder.perform(Task::Link("l".to_owned(), "a".to_owned()));
             assert_eq!((written.is_ok(), linked.is_ok()), (force, true));
@@ -293,7 +364,7 @@ mod tests {
         fs::create_dir_all(work.path().join("outside")).unwrap();
         fs::create_dir(&root).unwrap();
         symlink("../outside", root.join("link")).unwrap();
-        let mut folder = Extraction::open(&root, &[], true).unwrap();
+        let mut folder = Extraction::open(&root, &[], true, false).unwrap();
         for path in ["../a", "a/../../b", "/a", ".", "a//b", "", "link/a", "a\0b"] {
             write(&mut folder, path, b"x").unwrap_err();
             let link = Task::Link(path.to_owned(), "x".to_owned());
@@ -309,5 +380,28 @@ mod tests {
             fs::read_dir(work.path().join("outside")).unwrap().count(),
             0
         );
+    }
+
+    #[test]
+    fn names_are_those_that_windows_can_have_if_that_is_wanted() {
+        let work = tempdir().unwrap();
+        let mut folder = Extraction::open(work.path(), &[], false, true).unwrap();
+        for (path, bytes) in [("Dir/a:b", "1"), ("dIR/con", "2"), ("Dir/A:B", "3")] {
+            write(&mut folder, path, bytes.as_bytes()).unwrap();
+        }
+        folder
+            .perform(Task::Link("link".to_owned(), "Dir".to_owned()))
+            .unwrap();
+        assert_eq!(folder.left_out(), 1);
+        write(&mut folder, "../a", b"x").unwrap_err();
+        for (path, bytes) in [
+            ("Dir/a%3Ab", "1"),
+            ("dIR (2)/%63on", "2"),
+            ("Dir/A%3AB (2)", "3"),
+        ] {
+            let read = fs::read_to_string(work.path().join(path)).unwrap();
+            assert_eq!(read, bytes, "{path}");
+        }
+        assert_eq!(fs::read_dir(work.path()).unwrap().count(), 2);
     }
 }

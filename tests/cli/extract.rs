@@ -272,6 +272,45 @@ fn hostile_names_stay_in_the_folder() {
 }
 
 #[test]
+fn names_that_windows_cannot_have_are_escaped_on_request() {
+    let entries: [&[u8]; 4] = [b"con.txt", b"a:b", b"end.", b"plain"];
+    let entries = entries.map(|name| entry(name, File::new("x", Method::Stored)));
+    let fixture = file("a.hpi", &V1::new(entries.into()).build().bytes);
+    let written = extracted(&fixture, &["--windows-names"]);
+    assert_eq!(paths(&written), ["%63on.txt", "a%3Ab", "end%2E", "plain"]);
+    let package = ifp(1, 1);
+    let linked = file("a.HIP", &hip([("ped.ifp", &package[..])].into_iter()));
+    let ran = extract(&linked, &["--windows-names"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("links are left out"), "{ran:?}");
+}
+
+#[test]
+fn printed_files_are_written_to_a_new_file_that_is_complete() {
+    let fixture = file("a.hpi", &sample().bytes);
+    let new = fixture.dir().join("new");
+    let cat = |paths: &[&str]| {
+        let mut command = hpi("cat");
+        command.arg(&fixture.archive).args(paths);
+        run(command.arg("--output").arg(&new))
+    };
+    let ran = cat(&[SMALL, "missing"]);
+    assert!(ran.code != Some(0) && !new.exists(), "{ran:?}");
+    let ran = cat(&[SMALL, BIG]);
+    assert_eq!((ran.code, &*ran.stdout), (Some(0), ""), "{ran:?}");
+    let printed = testkit::listed::cat(&fixture.archive, &[SMALL, BIG]);
+    assert_eq!(fs::read(&new).unwrap(), printed);
+    let ran = cat(&[SMALL]);
+    assert_eq!(ran.code, Some(20), "{ran:?}");
+    assert_eq!(fs::read(&new).unwrap(), printed);
+    let around = testkit::sources::names(fixture.dir());
+    assert!(
+        !around.iter().any(|name| name.starts_with('.')),
+        "{around:?}"
+    );
+}
+
+#[test]
 fn a_folder_is_not_extracted_into_itself() {
     let fixture = folder(|source| fs::write(source.join("a.txt"), "a").unwrap());
     let mut command = hpi("extract");

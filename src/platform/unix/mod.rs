@@ -8,7 +8,7 @@ mod stat;
 mod terminal;
 mod written;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
@@ -26,6 +26,9 @@ pub use self::mode::{
 };
 pub use self::terminal::{ask_secretly, keep_from_others};
 pub use self::written::{copy_range, name_file, unnamed_file};
+
+/// Whether extracted files get names that Windows can have in any case.
+pub const WINDOWS_NAMES: bool = false;
 
 /// Fills `buf` with the bytes of a file at `offset`.
 ///
@@ -82,6 +85,14 @@ pub fn attribute(path: &Path, name: &str, value: &mut [u8]) -> Option<usize> {
 pub fn attribute(_path: &Path, _name: &str, _value: &mut [u8]) -> Option<usize> {
     None
 }
+
+/// Returns the files that an argument means: itself, since shells have expanded wildcards.
+pub fn matching(argument: &OsStr) -> Vec<OsString> {
+    vec![argument.to_owned()]
+}
+
+/// Has no effect: no window is closed with the program.
+pub fn keep_window_open() {}
 
 /// Returns the full path of a file without symbolic links.
 ///

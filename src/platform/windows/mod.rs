@@ -5,6 +5,9 @@ mod files;
 mod process;
 mod stat;
 
+/// Whether extracted files get names that Windows can have in any case.
+pub const WINDOWS_NAMES: bool = true;
+
 pub use self::directory::{Directory, open_at, overlay_attribute};
 pub use self::files::{
     FileMode, Ownership, attribute, canonical, copy_range, create_private, is_private,
@@ -13,5 +16,5 @@ pub use self::files::{
 };
 pub use self::process::{
     ask_secretly, clean_up_on_signals, end_without_reader, is_root, keep_from_others,
-    raise_file_limit,
+    keep_window_open, matching, raise_file_limit,
 };

@@ -1,8 +1,12 @@
 //! The console, and how a program ends.
 
+use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io::{self, Read};
+use std::path::Path;
 
 use console::Term;
+use windows_sys::Win32::System::Console::GetConsoleProcessList;
 use zeroize::Zeroizing;
 
 /// The exit code of programs that Ctrl-C ends.
@@ -48,4 +52,103 @@ pub fn raise_file_limit() {}
 /// Returns false: no thread is confined, and files are the same for all users.
 pub fn is_root() -> bool {
     false
+}
+
+/// Returns the files that an argument means: with `*` or `?` in its last name those that
+/// match it, sorted, or itself if none does.
+pub fn matching(argument: &OsStr) -> Vec<OsString> {
+    let path = Path::new(argument);
+    let pattern = path.file_name().unwrap_or_default().to_string_lossy();
+    if !pattern.contains(['*', '?']) {
+        return vec![argument.to_owned()];
+    }
+    let pattern: Vec<char> = pattern.to_lowercase().chars().collect();
+    let around = path.parent().unwrap_or(Path::new(""));
+    let folder = match around.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => around,
+    };
+    let names = fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = names.map(|entry| entry.file_name());
+    let is_match = |name: &OsString| {
+        let name: Vec<char> = name.to_string_lossy().to_lowercase().chars().collect();
+        matches(&pattern, &name)
+    };
+    let mut found: Vec<OsString> = names
+        .filter(is_match)
+        .map(|name| around.join(name).into())
+        .collect();
+    found.sort();
+    match found.is_empty() {
+        true => vec![argument.to_owned()],
+        false => found,
+    }
+}
+
+/// Returns whether a pattern with `*` and `?` matches a name. The time is bounded by the
+/// product of their lengths.
+fn matches(pattern: &[char], name: &[char]) -> bool {
+    let (mut at, mut end) = (0, 0);
+    // Where to go on after the last star, if it stands for one more character.
+    let mut star = None;
+    while end < name.len() {
+        match pattern.get(at) {
+            Some('*') => {
+                star = Some((at + 1, end));
+                at += 1;
+            }
+            Some(&c) if c == '?' || c == name[end] => (at, end) = (at + 1, end + 1),
+            _ => match star {
+                Some((after, begin)) => {
+                    star = Some((after, begin + 1));
+                    (at, end) = (after, begin + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[at..].iter().all(|&c| c == '*')
+}
+
+/// Waits for Enter if the window of the console is closed with the program, because it was
+/// started by a double click.
+pub fn keep_window_open() {
+    if is_alone_on_console() {
+        eprint!("\nhpi is used in a terminal, such as PowerShell. Press Enter to close this.");
+        let _ = io::stdin().read_line(&mut String::new());
+    }
+}
+
+#[expect(unsafe_code, reason = "no crate has a safe interface")]
+fn is_alone_on_console() -> bool {
+    let mut processes = [0; 2];
+    // SAFETY: the call writes at most as many numbers as the array has.
+    let found = unsafe { GetConsoleProcessList(processes.as_mut_ptr(), processes.len() as u32) };
+    found == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wildcards_match_any_characters() {
+        let is_match = |pattern: &str, name: &str| {
+            let [pattern, name] = [pattern, name].map(|text| text.chars().collect::<Vec<_>>());
+            matches(&pattern, &name)
+        };
+        for (pattern, name, expected) in [
+            ("*.hpi", "a.hpi", true),
+            ("*.hpi", ".hpi", true),
+            ("*.hpi", "a.hpi.bak", false),
+            ("a?c", "abc", true),
+            ("a?c", "ac", false),
+            ("*a*b*", "xxaxxbxx", true),
+            ("*aab", "aaaab", true),
+            ("*", "", true),
+            ("", "a", false),
+        ] {
+            assert_eq!(is_match(pattern, name), expected, "{pattern} {name}");
+        }
+    }
 }

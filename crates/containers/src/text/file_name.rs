@@ -98,7 +98,8 @@ pub fn file_name(name: Name<'_>) -> Cow<'_, str> {
     shorten(text, name.raw)
 }
 
-fn shorten<'a>(name: Cow<'a, str>, raw: &[u8]) -> Cow<'a, str> {
+/// Truncates a name that is too long, as [`file_name`].
+pub(super) fn shorten<'a>(name: Cow<'a, str>, raw: &[u8]) -> Cow<'a, str> {
     if name.len() <= MAX_LENGTH {
         return name;
     }

@@ -4,11 +4,13 @@
 mod charset;
 mod file_name;
 mod table;
+mod windows_name;
 
 pub use charset::Charset;
 pub use file_name::{Name, file_name, numbered};
 pub use table::Table;
 pub use table::push_escaped;
+pub use windows_name::{untaken_name, windows_name};
 
 use std::borrow::Cow;
 
