@@ -1,5 +1,6 @@
 //! Tells the code what this build can do, by the system and the features: `fuse` if it can
-//! mount, `edit` if such mounts can be edited, and `serve` if it has a server.
+//! mount, `edit` if such mounts can be edited, `serve` if it has a server, and `explorer` if
+//! Windows' Explorer can offer it.
 //!
 //! Embeds the explorer of `hpi serve` where `scripts/web` has made it. It runs nothing, and
 //! without `web/dist` the program has its page without JavaScript.
@@ -30,6 +31,7 @@ fn set_abilities() {
         ("fuse", fuse),
         ("edit", fuse && system == "linux"),
         ("serve", has_feature("SERVE") && system != "windows"),
+        ("explorer", system == "windows"),
     ];
     for (name, is_set) in abilities {
         println!("cargo::rustc-check-cfg=cfg({name})");

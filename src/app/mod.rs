@@ -12,6 +12,8 @@ mod pack;
 mod palette;
 mod password;
 mod progress;
+#[cfg(explorer)]
+mod register;
 mod tasks;
 pub mod thumbnail;
 mod without_mount;
@@ -38,6 +40,8 @@ pub use self::index::{Index, index};
 pub use self::message::{set_program, tell};
 pub use self::pack::{Pack, PackStyle, pack};
 pub use self::password::PasswordSource;
+#[cfg(explorer)]
+pub use self::register::{register, unregister};
 pub use self::tasks::with_tasks;
 pub use self::without_mount::{
     Check, Diff, Extract, Inspection, check, diff, extract, inspect, progress_bar,

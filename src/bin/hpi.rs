@@ -84,6 +84,10 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         }
         #[cfg(edit)]
         Command::Revert(args) => Ok(each(&args.paths, app::revert)),
+        #[cfg(explorer)]
+        Command::Register => app::register().map(|()| ExitCode::SUCCESS),
+        #[cfg(explorer)]
+        Command::Unregister => app::unregister().map(|()| ExitCode::SUCCESS),
         Command::Unmount(args) => Ok(each(&args.mount_points, app::unmount)),
         Command::Open(args) => Ok(match args.action() {
             Ok(action) => desktop::run(action),

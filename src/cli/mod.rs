@@ -80,6 +80,14 @@ pub enum Command {
     #[cfg(edit)]
     Revert(Revert),
     Unmount(Unmount),
+    /// Offer hpi for archives in Explorer, for this user
+    ///
+    /// "Open with" in the menu of an archive has hpi then. No program loses its files.
+    #[cfg(explorer)]
+    Register,
+    /// Take `hpi register` back
+    #[cfg(explorer)]
+    Unregister,
     Open(Open),
     Thumbnail(Thumbnail),
     /// Print completions for a shell

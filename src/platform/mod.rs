@@ -15,6 +15,8 @@ pub use self::stat::{FileIdentity, FileKind, FileStat};
 use self::unix as system;
 #[cfg(windows)]
 use self::windows as system;
+#[cfg(explorer)]
+pub use self::windows::{register, unregister};
 
 pub use self::system::{
     Directory, FileMode, Ownership, WINDOWS_NAMES, ask_secretly, attribute, canonical,

@@ -3,10 +3,8 @@
 mod directory;
 mod files;
 mod process;
+mod registry;
 mod stat;
-
-/// Whether extracted files get names that Windows can have in any case.
-pub const WINDOWS_NAMES: bool = true;
 
 pub use self::directory::{Directory, open_at, overlay_attribute};
 pub use self::files::{
@@ -18,3 +16,7 @@ pub use self::process::{
     ask_secretly, clean_up_on_signals, end_without_reader, is_root, keep_from_others,
     keep_window_open, matching, raise_file_limit,
 };
+pub use self::registry::{register, unregister};
+
+/// Whether extracted files get names that Windows can have in any case.
+pub const WINDOWS_NAMES: bool = true;

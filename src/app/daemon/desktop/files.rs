@@ -165,6 +165,18 @@ fn known() -> impl Iterator<Item = Known> {
     archives.chain(assets)
 }
 
+/// Returns the extensions of archives that programs are offered for.
+pub fn extensions() -> Vec<&'static str> {
+    let archives = known().filter(|known| known.is_mounted);
+    let patterns = archives.flat_map(|known| known.file_type.patterns);
+    let mut extensions: Vec<&str> = patterns
+        .filter_map(|name| name.strip_prefix("*."))
+        .collect();
+    extensions.sort_unstable();
+    extensions.dedup();
+    extensions
+}
+
 /// Returns the names of the types that match, as a list in a desktop entry.
 fn names(matches: impl Fn(&Known) -> bool) -> String {
     let mut names: Vec<&str> = Vec::new();
