@@ -12,7 +12,7 @@ use hpimount_assets::model::gltf;
 use hpimount_assets::model::pairing::Pairing;
 use hpimount_assets::view::import::{Changed, Edit, Imported, NOT_THIS_FILE, Problems};
 use hpimount_renderware::clump::{Clump, Geometry, Vertices};
-use hpimount_renderware::rewrite::{self, Bodies, ClumpSource, ModelEdit, ShownGeometry};
+use hpimount_renderware::rewrite::{self, Bodies, ClumpSource, ModelEdit, NewPart, ShownGeometry};
 use hpimount_renderware::{Chunk, Chunks, kind};
 
 /// Encodes an edited model.
@@ -62,22 +62,30 @@ fn changed(
     let memory = edit.context.reserve_scene(export::sizes(clump).0);
     let _memory = memory.map_err(|error| error.to_string())?;
     let mut problems = Problems::default();
-    let (bodies, warnings) = bodies(&plan, clump, chunk, edited, &mut problems)?;
+    let (bodies, parts, warnings) = new_parts(&plan, clump, chunk, edited, &mut problems)?;
     problems.check()?;
-    match bodies.is_empty() {
-        true => Ok((None, warnings)),
-        false => Ok((Some(rewrite::replaced(file, &bodies)?), warnings)),
+    if bodies.is_empty() && parts.is_empty() {
+        return Ok((None, warnings));
     }
+    let new = rewrite::replaced(file, &bodies)?;
+    if parts.is_empty() {
+        return Ok((Some(new), warnings));
+    }
+    let new = Bytes::from(new);
+    let chunk = clump_chunk(&new, number).ok_or_else(missing)?;
+    let body = rewrite::with_parts(&chunk, &parts)?;
+    let bodies = Bodies::from([(chunk.offset, body)]);
+    Ok((Some(rewrite::replaced(&new, &bodies)?), warnings))
 }
 
-/// Returns the new bodies of the chunks of a clump, and warnings.
-fn bodies(
+/// Returns the new bodies of the chunks of a clump, its new parts, and warnings.
+fn new_parts(
     plan: &ExportPlan,
     clump: &Clump,
     chunk: Chunk,
     edited: &Edited,
     problems: &mut Problems,
-) -> Result<(Bodies, Vec<String>), String> {
+) -> Result<(Bodies, Vec<NewPart>, Vec<String>), String> {
     let (scene, drawn) = plan.drawn(clump);
     let pairing = Pairing::new(&scene, edited)?.with_materials_by_color();
     let frames = FIRST_FRAME..FIRST_FRAME + clump.frames.len();
@@ -112,13 +120,15 @@ fn bodies(
         pairing: &pairing,
         placed: &placed,
         is_counted: is_breakable,
+        adds: true,
     };
     warnings.extend(model.warnings(&shown));
     let mut bodies = model.bodies(&shown, problems);
     if let Err(problem) = rewrite::frames(&chunk, clump, &changes, &mut bodies) {
         problems.add(problem);
     }
-    Ok((bodies, warnings))
+    let parts = model.new_parts(&shown, FIRST_FRAME, problems);
+    Ok((bodies, parts, warnings))
 }
 
 /// Returns whether a node shows the points of a geometry as they are stored: a sheared
@@ -150,8 +160,8 @@ mod tests {
     use super::*;
     use crate::dff::FORMAT;
     use fixtures::clump as build;
-    use hpimount_assets::model::Scene;
     use hpimount_assets::model::scene::{Corner, Node, Part};
+    use hpimount_assets::model::{Scene, Transform};
     use hpimount_assets::view::import::edited;
     use hpimount_assets::view::rendered;
 
@@ -425,33 +435,84 @@ mod tests {
         );
     }
 
+    fn mesh_node(scene: &Scene<'_>, name: &str) -> usize {
+        let mut nodes = scene.nodes.iter();
+        nodes.position(|node| node.name == name).unwrap()
+    }
+
+    #[test]
+    fn new_nodes_become_frames_behind_their_parents_and_parts_with_their_meshes() {
+        let asset = model();
+        let at = |translation: [f32; 3]| Transform {
+            translation,
+            ..Transform::IDENTITY
+        };
+        let new = changed(&asset, |scene| {
+            let [arm, hand] = ["arm", "hand"].map(|name| mesh_node(scene, name));
+            let copied = scene.nodes[hand].mesh;
+            let mut other = scene.meshes[copied.unwrap()].clone();
+            other.points[2] = [4.0, 4.0, 2.0];
+            other.parts.truncate(1);
+            let mesh = Some(scene.meshes.len());
+            scene.meshes.push(other);
+            let first = scene.nodes.len();
+            let mut add = |name: &str, parent, transform, mesh| {
+                scene.nodes.push(Node {
+                    name: name.to_owned(),
+                    parent: Some(parent),
+                    transform,
+                    mesh,
+                });
+            };
+            // The part comes before the frame that it is below.
+            add("finger", first + 1, at([0.0, 0.5, 0.0]), mesh);
+            add("seat_dummy", arm, at([1.0, 2.0, 3.0]), None);
+            add("hand.001", arm, at([0.0, 0.0, 7.0]), copied);
+        });
+        let (old, new) = (read(&asset), read(&new));
+        let (old, new) = (&old.clumps[0], &new.clumps[0]);
+        let frames = new.frames.iter().skip(old.frames.len());
+        let frames = frames.map(|one| (one.name.as_str(), one.parent, one.placement.position));
+        let arm = old.frames.iter().position(|frame| frame.name == "arm");
+        let dummy = Some(old.frames.len());
+        assert_eq!(
+            Vec::from_iter(frames),
+            [
+                ("seat_dummy", arm, [1.0, 2.0, 3.0]),
+                ("hand.001", arm, [0.0, 0.0, 7.0]),
+                ("finger", dummy, [0.0, 0.5, 0.0]),
+            ]
+        );
+        let [.., hand, finger] = &new.geometries[..] else {
+            panic!("has too few geometries");
+        };
+        assert_eq!(new.geometries.len(), old.geometries.len() + 2);
+        assert!(hand.mesh() == old.geometries[1].mesh());
+        let positions: Vec<_> = finger.morphs[0].positions().collect();
+        assert!(positions.contains(&[4.0, 4.0, 2.0]), "{positions:?}");
+        let atomics = new.atomics.iter().skip(old.atomics.len());
+        let atomics: Vec<_> = atomics.map(|one| (one.frame, one.geometry)).collect();
+        let (frames, geometries) = (old.frames.len(), old.geometries.len());
+        let expected = [1, 2].map(|part| (Some(frames + part), Some(geometries + part - 1)));
+        assert_eq!(atomics, expected);
+    }
+
     #[test]
     fn what_a_dff_cannot_have_is_refused() {
         let asset = model();
         let refused = |edit: &dyn Fn(&mut Scene<'static>)| import(&asset, edit).unwrap_err();
         let error = refused(&|scene| scene.nodes.truncate(3));
         assert_eq!(error, "node \"hand\" is gone: parts cannot be deleted");
-        let error = refused(&|scene| {
-            let mesh = Some(mesh_of(scene, "hand"));
-            let transform = hpimount_assets::model::Transform::IDENTITY;
-            let (name, parent) = ("hat".to_owned(), Some(2));
-            scene.nodes.push(Node {
-                name,
-                parent,
-                transform,
-                mesh,
-            });
-        });
-        assert_eq!(error, "node \"hat\" is new: parts cannot be added");
-        let error = refused(&|scene| {
-            scene.nodes.push(Node {
-                name: "seat_dummy".to_owned(),
-                parent: Some(2),
-                transform: hpimount_assets::model::Transform::IDENTITY,
-                mesh: None,
-            });
-        });
-        assert_eq!(error, "node \"seat_dummy\" is new: parts cannot be added");
+        let named = |name: &str, parent: usize| Node {
+            name: name.to_owned(),
+            parent: Some(parent),
+            transform: Transform::IDENTITY,
+            mesh: None,
+        };
+        let long = "a".repeat(24);
+        let error = refused(&|scene| scene.nodes.push(named(&long, 2)));
+        let expected = format!("node \"{long}\" is new: its name must have 1 to 23 letters");
+        assert_eq!(error, expected);
         let error = edited(&FORMAT, &asset, "preview.png", b"").unwrap_err();
         assert!(error.ends_with("edit model.glb"), "{error}");
     }
@@ -462,6 +523,18 @@ mod tests {
         let frames = build::frames(&[("root", -1)]);
         let asset = build::clump(&frames, &[square], &[build::atomic(0, 0)], &[]);
         assert_eq!(import(&asset, |_| ()), Ok(Imported::Unchanged));
+        let error = import(&asset, |scene| {
+            let root = mesh_node(scene, "root");
+            scene.nodes.push(Node {
+                name: "copy".to_owned(),
+                parent: Some(root),
+                transform: Transform::IDENTITY,
+                mesh: Some(0),
+            });
+        });
+        let expected = "node \"copy\" is new: no part of the model is a plain geometry, whose form \
+                        it could have";
+        assert_eq!(error, Err(expected.to_owned()));
         let error = import(&asset, |scene| scene.meshes[0].points[0] = [9.0; 3]);
         let expected = "node \"root\": is native OpenGL geometry: only plain models can be edited";
         assert_eq!(error, Err(expected.to_owned()));

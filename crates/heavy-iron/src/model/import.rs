@@ -130,6 +130,7 @@ fn bodies(
         pairing: &pairing,
         placed: &placed,
         is_counted: |_| false,
+        adds: false,
     };
     if checks_colors {
         model.check_colors(&shown, problems);

@@ -1,11 +1,13 @@
 //! Models with other numbers: chunks whose bodies are replaced, in a file that is
 //! otherwise as it was.
 
+mod added;
 mod geometry;
 mod material;
 mod model;
 mod place;
 
+pub use self::added::{NewPart, with_parts};
 pub use self::model::{ClumpSource, ModelEdit, ShownGeometry};
 pub use self::place::frames;
 

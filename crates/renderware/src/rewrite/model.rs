@@ -48,12 +48,12 @@ pub struct ShownGeometry {
 }
 
 /// What new bodies are made from.
-struct Sources<'a> {
+pub(super) struct Sources<'a> {
     /// The chunks of the geometries of each clump.
-    chunks: Vec<Vec<Chunk>>,
-    materials: Materials<'a>,
+    pub(super) chunks: Vec<Vec<Chunk>>,
+    pub(super) materials: Materials<'a>,
     /// The number of the first material of each geometry.
-    starts: BTreeMap<(usize, usize), usize>,
+    pub(super) starts: BTreeMap<(usize, usize), usize>,
 }
 
 /// An edited scene, whose materials are those of the geometries of all clumps, in
@@ -67,6 +67,8 @@ pub struct ModelEdit<'a> {
     pub placed: &'a [Placed],
     /// Whether other parts of a model depend on the number of a geometry's vertices.
     pub is_counted: fn(&Geometry) -> bool,
+    /// Whether new nodes become parts.
+    pub adds: bool,
 }
 
 impl ModelEdit<'_> {
@@ -81,7 +83,8 @@ impl ModelEdit<'_> {
             ));
         }
         let edited = &self.pairing.edited.scene;
-        for node in self.pairing.new.iter().map(|&node| &edited.nodes[node]) {
+        let new = self.pairing.new.iter().map(|&node| &edited.nodes[node]);
+        for node in new.filter(|_| !self.adds) {
             let name = &node.name;
             problems.add(format!("node \"{name}\" is new: parts cannot be added"));
         }
@@ -179,7 +182,7 @@ impl ModelEdit<'_> {
         Ok(Some((geometry, shown, mesh)))
     }
 
-    fn sources(&self) -> Sources<'_> {
+    pub(super) fn sources(&self) -> Sources<'_> {
         let chunks = self.clumps.iter().map(|clump| geometries(&clump.chunk));
         let chunks: Vec<Vec<Chunk>> = chunks.collect();
         let (mut materials, mut starts) = (Materials::new(self.pairing), BTreeMap::new());
@@ -196,7 +199,7 @@ impl ModelEdit<'_> {
         }
     }
 
-    fn compared(&self, one: &ShownGeometry, geometry: &Geometry) -> Compared {
+    pub(super) fn compared(&self, one: &ShownGeometry, geometry: &Geometry) -> Compared {
         let shape = geometry.morphs.first();
         let is_plain = matches!(geometry.vertices, Vertices::Plain(_));
         Compared {

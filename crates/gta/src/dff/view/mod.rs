@@ -37,7 +37,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
     }),
     matches: Some(dff::is_model),
     edits: &[
-        Editable::new("model.glb", "places of frames and geometry"),
+        Editable::new(
+            "model.glb",
+            "places of frames, geometry, new frames and parts",
+        ),
         Editable::new("clump *.glb", "the same of further models"),
     ],
     import: Some(import),
