@@ -27,6 +27,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// Maximum number of moved models that are shown. Cutscenes of the games have some dozen.
 const MAX_MOVED: usize = 256;
 
+/// Maximum number of frames of cameras that are shown, since data may overlap. They are more
+/// than half an hour.
+const MAX_FRAMES: usize = 1 << 16;
+
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let (mut page, typed, error) = object::view::page(FORMAT.name, bytes, context);
     let facts = Origin::of(context).facts;
@@ -98,7 +102,7 @@ fn cameras(paths: Vec<CameraPath>, names: Names<'_>) -> Rows<'_> {
     });
     Rows {
         columns: head.chain(columns(layout)).map(Into::into).collect(),
-        rows: Box::new(rows),
+        rows: Box::new(rows.take(MAX_FRAMES)),
     }
 }
 
@@ -239,5 +243,16 @@ mod tests {
         let files = view.files().into_iter();
         let models = files.filter(|file| file.path().starts_with("models/"));
         assert_eq!(models.count(), MAX_MOVED);
+    }
+
+    #[test]
+    fn cameras_whose_data_overlap_have_limited_frames_together() {
+        let path = CameraPath {
+            span: (0, 0.0),
+            index: 0,
+            frames: parse_flythrough(&vec![0; 64 * 1000].into()).unwrap().frames,
+        };
+        let rows = cameras(vec![path; 4096], Names(&hpimount_assets::view::Alone)).rows;
+        assert_eq!(rows.count(), MAX_FRAMES);
     }
 }
