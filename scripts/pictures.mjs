@@ -14,7 +14,7 @@ const PICTURES = [
 
 const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
+    args: ["--no-sandbox", "--enable-unsafe-swiftshader"],
 });
 for (const { name, colorScheme, place, ready } of PICTURES) {
     const page = await browser.newPage({ viewport: { width: 1100, height: 580 }, colorScheme });

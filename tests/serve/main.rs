@@ -2,6 +2,7 @@
 
 #![cfg(feature = "serve")]
 
+mod browser;
 mod conditions;
 #[cfg(target_os = "linux")]
 mod confined;
