@@ -33,7 +33,10 @@ async function writePage(metafile) {
         return path.slice(DIST.length + 1);
     };
     const page = await readFile("src/index.html", "utf8");
-    await writeFile(join(DIST, "index.html"), page.replace("{SCRIPT}", output(SCRIPT)).replace("{STYLE}", output(STYLE)));
+    await writeFile(
+        join(DIST, "index.html"),
+        page.replace("{SCRIPT}", output(SCRIPT)).replace("{STYLE}", output(STYLE)),
+    );
 }
 
 /**
@@ -82,7 +85,10 @@ async function compress(folder) {
 await rm(DIST, { recursive: true, force: true });
 await mkdir(DIST);
 if (process.argv.includes("--watch")) {
-    const page = { name: "page", setup: (build) => build.onEnd((result) => result.metafile && writePage(result.metafile)) };
+    const page = {
+        name: "page",
+        setup: (build) => build.onEnd((result) => result.metafile && writePage(result.metafile)),
+    };
     const context = await esbuild.context({ ...options, minify: false, sourcemap: "inline", plugins: [page] });
     await context.watch();
 } else {

@@ -26,7 +26,10 @@ context.on("request", (request) => {
     const isOurs = protocol === "blob:" || protocol === "data:" || [folder, merged].includes(`${origin}/`);
     isOurs || trouble.push(`request to ${request.url()}`);
 });
-context.on("console", (message) => message.type() === "error" && trouble.push(`${message.text()} ${message.location().url}`));
+context.on(
+    "console",
+    (message) => message.type() === "error" && trouble.push(`${message.text()} ${message.location().url}`),
+);
 context.on("weberror", (error) => trouble.push(String(error.error())));
 
 // The token becomes a cookie.
@@ -76,7 +79,9 @@ promise("a click enters archives and folders, and Back leaves them", async () =>
 
 promise("a folder of pictures shows them", async () => {
     await open("#/pictures");
-    await eventually(() => page.evaluate(() => [...document.images].filter((image) => image.naturalWidth > 0).length >= 12));
+    await eventually(() =>
+        page.evaluate(() => [...document.images].filter((image) => image.naturalWidth > 0).length >= 12),
+    );
 });
 
 promiseInWhole("a folder of 3,000 files has few elements, and the last file can be reached", async () => {
@@ -124,7 +129,10 @@ promise("a table sorts up and down, and a cell with an id leads to its asset", a
     const header = page.getByRole("columnheader", { name: "name", exact: true });
     await header.click();
     const up = await rows(5);
-    assert.deepEqual(up, [...up].sort((a, b) => a.localeCompare(b, "en", { numeric: true, sensitivity: "base" })));
+    assert.deepEqual(
+        up,
+        [...up].sort((a, b) => a.localeCompare(b, "en", { numeric: true, sensitivity: "base" })),
+    );
     await header.click();
     assert.deepEqual(await rows(5), up.toReversed());
     assert.equal(await header.getAttribute("aria-sort"), "descending");
@@ -138,7 +146,10 @@ promiseInWhole("a link opens the same place in another tab", async () => {
     const other = await context.newPage();
     await other.goto(page.url());
     await other.locator("tr.marked").waitFor();
-    assert.equal(await other.locator("tbody tr").first().innerText(), await page.locator("tbody tr").first().innerText());
+    assert.equal(
+        await other.locator("tbody tr").first().innerText(),
+        await page.locator("tbody tr").first().innerText(),
+    );
     await other.close();
 });
 
@@ -209,7 +220,12 @@ promiseInWhole("bytes of a file are fetched in parts, and any offset is reached"
     await page.getByLabel("Go to offset").fill("0x2fffff");
     await page.keyboard.press("Enter");
     await page.getByText("002FFFF0").waitFor();
-    await eventually(() => page.locator(".hex-row.marked .hex-bytes").innerText().then((bytes) => bytes.trim().endsWith("2A")));
+    await eventually(() =>
+        page
+            .locator(".hex-row.marked .hex-bytes")
+            .innerText()
+            .then((bytes) => bytes.trim().endsWith("2A")),
+    );
 });
 
 promiseInWhole("a text is searched, and a link leads to a line", async () => {
@@ -314,8 +330,13 @@ function faults() {
     const found = [];
     const isShown = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
     const nameOf = (element) =>
-        element.getAttribute("aria-label") || element.textContent.trim() || element.title || element.labels?.[0]?.textContent;
-    for (const control of document.querySelectorAll("a[href], button, input, select, canvas, [role=region], [role=grid], [role=tree]")) {
+        element.getAttribute("aria-label") ||
+        element.textContent.trim() ||
+        element.title ||
+        element.labels?.[0]?.textContent;
+    for (const control of document.querySelectorAll(
+        "a[href], button, input, select, canvas, [role=region], [role=grid], [role=tree]",
+    )) {
         if (isShown(control) && !nameOf(control)) {
             found.push(`no name: ${control.outerHTML.slice(0, 120)}`);
         }
@@ -330,13 +351,19 @@ function faults() {
         return [...canvas.getImageData(0, 0, 1, 1).data];
     };
     const luminance = (pixel) => {
-        const [red, green, blue] = pixel.map((value) => (value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4));
+        const [red, green, blue] = pixel.map((value) =>
+            value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4,
+        );
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
     };
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
         const element = texts.currentNode.parentElement;
-        if (texts.currentNode.data.trim() === "" || !isShown(element) || element.closest(":disabled, .hidden, noscript, option")) {
+        if (
+            texts.currentNode.data.trim() === "" ||
+            !isShown(element) ||
+            element.closest(":disabled, .hidden, noscript, option")
+        ) {
             continue;
         }
         const backs = [];

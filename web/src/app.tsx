@@ -87,7 +87,8 @@ function Missing({ path, error }: { path: string; error: Error }) {
         <>
             <Failure error={error} />
             <p class="empty">
-                <a href={linkTo("", { q: nameOf(path) })}>Search for {nameOf(path)}</a> or go <a href={linkTo(parentOf(path))}>up</a>.
+                <a href={linkTo("", { q: nameOf(path) })}>Search for {nameOf(path)}</a> or go{" "}
+                <a href={linkTo(parentOf(path))}>up</a>.
             </p>
         </>
     );

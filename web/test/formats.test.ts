@@ -45,7 +45,13 @@ const animated = join(
 test("the frames of an animated picture have their places, times and ways of drawing", async () => {
     const animation = parseAnimation(animated);
     assert.equal(animation?.width, 4);
-    const shown = animation?.frames.map(({ x, width, milliseconds, dispose, blends }) => ({ x, width, milliseconds, dispose, blends }));
+    const shown = animation?.frames.map(({ x, width, milliseconds, dispose, blends }) => ({
+        x,
+        width,
+        milliseconds,
+        dispose,
+        blends,
+    }));
     assert.deepEqual(shown, [
         { x: 0, width: 2, milliseconds: 100, dispose: "keep", blends: false },
         { x: 2, width: 2, milliseconds: 50, dispose: "clear", blends: true },
@@ -66,7 +72,10 @@ test("a picture that does not move has no frames, nor has damage", () => {
 
 test("the frame that is shown follows from the time", () => {
     const frames = parseAnimation(animated)?.frames ?? [];
-    assert.deepEqual([0, 99, 101, 149, 151].map((time) => frameAt(frames, time)), [0, 0, 1, 1, 0]);
+    assert.deepEqual(
+        [0, 99, 101, 149, 151].map((time) => frameAt(frames, time)),
+        [0, 0, 1, 1, 0],
+    );
 });
 
 function wav(smpl: number[] | null): ArrayBuffer {
@@ -100,7 +109,10 @@ test("a sound without a loop has none, and other files are no sounds", () => {
 
 test("a waveform has the extremes of each part", () => {
     const samples = new Float32Array([0.5, -0.25, 0, 1]);
-    assert.deepEqual(peaksOf(samples, 2), [{ low: -0.25, high: 0.5 }, { low: 0, high: 1 }]);
+    assert.deepEqual(peaksOf(samples, 2), [
+        { low: -0.25, high: 0.5 },
+        { low: 0, high: 1 },
+    ]);
 });
 
 test("texts are read as UTF-8, or else in the character set of Windows", () => {

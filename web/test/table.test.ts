@@ -8,8 +8,14 @@ const names = (order: string | undefined, filter = "") =>
     arrange(table, filter, parseOrder(order, table.columns)).map((row) => row.cells[0]);
 
 test("rows keep the numbers that they have in the file", () => {
-    assert.deepEqual(table.rows.map((row) => row.number), [1, 2, 3, 4]);
-    assert.deepEqual(arrange(table, "C", null).map((row) => row.number), [4]);
+    assert.deepEqual(
+        table.rows.map((row) => row.number),
+        [1, 2, 3, 4],
+    );
+    assert.deepEqual(
+        arrange(table, "C", null).map((row) => row.number),
+        [4],
+    );
 });
 
 test("a column sorts up, then down", () => {
@@ -31,7 +37,10 @@ test("an order of a column that is not there is none", () => {
 
 test("sorting changes no table", () => {
     names("-size");
-    assert.deepEqual(table.rows.map((row) => row.cells[0]), ["b", "A", "", "c"]);
+    assert.deepEqual(
+        table.rows.map((row) => row.cells[0]),
+        ["b", "A", "", "c"],
+    );
 });
 
 test("columns of numbers are known, and no column is wider than a screen", () => {

@@ -43,7 +43,10 @@ test("the tree has folders and archives, and archives unfold in place", () => {
 
 test("an entry stands for the folder that shows what is in it, and a click enters archives", () => {
     const root = folders[""] ?? [];
-    assert.deepEqual(withoutInsides(root).map((entry) => entry.name), ["b.hpi", "a", "x.txt"]);
+    assert.deepEqual(
+        withoutInsides(root).map((entry) => entry.name),
+        ["b.hpi", "a", "x.txt"],
+    );
     assert.equal(destination("", root[0] as Entry), "b.hpi.d");
     assert.equal(destination("b.hpi.d", entry("m.3do", { enter: "m.3do.meta" })), "b.hpi.d/m.3do");
     assert.equal(destination("ids", entry("00AB", { kind: "link", target: "layers/x" })), "layers/x");
@@ -77,13 +80,18 @@ test("an asset is shown by its model first, and then by all that is in it", () =
 
 test("the picture of a whole map comes before those of its parts", () => {
     const map = entry("island.tnt", { view: "picture", enter: "island.tnt.meta" });
-    const facets = facetsOf("island.tnt", map, ["height.png", "map.png", "minimap.png"].map((name) => entry(name)));
+    const facets = facetsOf(
+        "island.tnt",
+        map,
+        ["height.png", "map.png", "minimap.png"].map((name) => entry(name)),
+    );
     assert.equal(chooseFacet(facets, "island.tnt", map)?.label, "map.png");
     assert.equal(chooseFacet(facets, "island.tnt", map, "picture", "minimap.png")?.label, "minimap.png");
 });
 
 test("a file without more is shown as itself, and every file as bytes", () => {
-    const views = (path: string, view: Entry["view"]) => facetsOf(path, entry(path, { view }), null).map((facet) => facet.view);
+    const views = (path: string, view: Entry["view"]) =>
+        facetsOf(path, entry(path, { view }), null).map((facet) => facet.view);
     assert.deepEqual(views("a.png", "picture"), ["picture", "hex"]);
     assert.deepEqual(views("a.fbi", "text"), ["text", "hex"]);
     assert.deepEqual(views("a.html", "text"), ["text", "hex"]);
@@ -91,15 +99,28 @@ test("a file without more is shown as itself, and every file as bytes", () => {
 });
 
 test("references are found on both sides, by ids and by paths", () => {
-    const ids = parseTable("id\tname\tfield\ttarget\ttarget_name\tstate\n01\tcrate\ttexture\t02\twood\t\n03\tbox\ttexture\t02\twood\t\n01\tcrate\ttexture\t04\t\tmissing\n");
+    const ids = parseTable(
+        "id\tname\tfield\ttarget\ttarget_name\tstate\n01\tcrate\ttexture\t02\twood\t\n03\tbox\ttexture\t02\twood\t\n01\tcrate\ttexture\t04\t\tmissing\n",
+    );
     const link = (cell: string) => `ids/${cell}`;
     const byId = findReferences(ids, [link, null, null, link], "x/wood.rw3", "02");
-    assert.deepEqual(byId.usedBy.map(({ name, path }) => [name, path]), [["crate", "ids/01"], ["box", "ids/03"]]);
+    assert.deepEqual(
+        byId.usedBy.map(({ name, path }) => [name, path]),
+        [
+            ["crate", "ids/01"],
+            ["box", "ids/03"],
+        ],
+    );
     const missing = findReferences(ids, [link, null, null, link], "x/crate.dff", "01").uses[1];
     assert.deepEqual(missing, { name: "04", kind: "missing", path: null, row: 3 });
 
-    const paths = parseTable("unit\tkind\tname\tpath\tfrom\nTANK\tmodel\ttank.3do\tobjects3d/tank.3do\tunits/TANK.FBI\n");
+    const paths = parseTable(
+        "unit\tkind\tname\tpath\tfrom\nTANK\tmodel\ttank.3do\tobjects3d/tank.3do\tunits/TANK.FBI\n",
+    );
     const same = (cell: string) => cell;
     const byPath = findReferences(paths, [null, null, null, same, same], "units/tank.fbi", undefined);
-    assert.deepEqual(byPath.uses.map(({ name, path, kind }) => [name, path, kind]), [["tank.3do", "objects3d/tank.3do", "model"]]);
+    assert.deepEqual(
+        byPath.uses.map(({ name, path, kind }) => [name, path, kind]),
+        [["tank.3do", "objects3d/tank.3do", "model"]],
+    );
 });

@@ -136,9 +136,7 @@ export function open(path: string): Opened {
 
 /** What a path leads to: a folder, a file, or another path by a link. */
 export type Place =
-    | { kind: "folder"; entry: Entry | null }
-    | { kind: "file"; entry: Entry }
-    | { kind: "elsewhere"; path: string };
+    { kind: "folder"; entry: Entry | null } | { kind: "file"; entry: Entry } | { kind: "elsewhere"; path: string };
 
 /** Returns what a path leads to; fails if there is nothing. */
 export async function locate(path: string): Promise<Place> {
@@ -146,7 +144,9 @@ export async function locate(path: string): Promise<Place> {
         return { kind: "folder", entry: null };
     }
     const name = nameOf(path);
-    const entry = await open(parentOf(path)).find(name).catch(() => null);
+    const entry = await open(parentOf(path))
+        .find(name)
+        .catch(() => null);
     return entry ? placeOf(entry) : locateHidden(path, name);
 }
 

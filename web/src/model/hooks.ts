@@ -100,7 +100,10 @@ addEventListener("pointerdown", () => (keyboard = false), { capture: true });
 export const usesKeyboard = (): boolean => keyboard;
 
 function isField(target: EventTarget | null): boolean {
-    return target instanceof HTMLElement && target.matches("input:not([type=checkbox], [type=range]), select, textarea, dialog *");
+    return (
+        target instanceof HTMLElement &&
+        target.matches("input:not([type=checkbox], [type=range]), select, textarea, dialog *")
+    );
 }
 
 /** Follows the size of an element. */
@@ -112,7 +115,9 @@ export function useSize<T extends HTMLElement>(): [{ current: T | null }, { widt
         if (!observed) {
             return;
         }
-        const observer = new ResizeObserver(() => setSize({ width: observed.clientWidth, height: observed.clientHeight }));
+        const observer = new ResizeObserver(() =>
+            setSize({ width: observed.clientWidth, height: observed.clientHeight }),
+        );
         observer.observe(observed);
         return () => observer.disconnect();
     }, []);
@@ -128,4 +133,3 @@ export function useSetting<T extends string>(name: string, initial: T): [T, (val
     }, []);
     return [value, change];
 }
-

@@ -33,7 +33,15 @@ export function outline(
     return found.flatMap((entry, at) => {
         const below = join(path, isArchive(entry) && entry.enter !== null ? entry.enter : entry.name);
         const isUnfolded = unfolded.has(below);
-        const line = { path: below, name: entry.name, entry, level, position: at + 1, siblings: found.length, isUnfolded };
+        const line = {
+            path: below,
+            name: entry.name,
+            entry,
+            level,
+            position: at + 1,
+            siblings: found.length,
+            isUnfolded,
+        };
         return [line, ...(isUnfolded ? outline(unfolded, entriesOf, below, level + 1) : [])];
     });
 }

@@ -30,5 +30,8 @@ export function remember(path: string): void {
 /** Returns the position of the entry that was opened last, or 0. */
 export function lastPosition(folder: string, entries: readonly Entry[]): number {
     const name = lastOpened.get(folder);
-    return Math.max(0, entries.findIndex((entry) => entry.name === name || (name !== undefined && entry.enter === name)));
+    return Math.max(
+        0,
+        entries.findIndex((entry) => entry.name === name || (name !== undefined && entry.enter === name)),
+    );
 }

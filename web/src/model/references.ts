@@ -29,15 +29,21 @@ export function findReferences(
 ): { uses: Reference[]; usedBy: Reference[] } {
     const column = (name: string) => table.columns.indexOf(name);
     const hasIds = column("target") >= 0;
-    const source: Side = hasIds ? { file: column("id"), name: column("name") } : { file: column("from"), name: column("from") };
-    const target: Side = hasIds ? { file: column("target"), name: column("target_name") } : { file: column("path"), name: column("name") };
+    const source: Side = hasIds
+        ? { file: column("id"), name: column("name") }
+        : { file: column("from"), name: column("from") };
+    const target: Side = hasIds
+        ? { file: column("target"), name: column("target_name") }
+        : { file: column("path"), name: column("name") };
     const kind = column("field") >= 0 ? column("field") : column("kind");
     const state = column("state");
 
     const cell = (row: Row, at: number) => row.cells[at] ?? "";
     const link = (row: Row, side: Side) => links[side.file]?.(cell(row, side.file)) ?? null;
     const isThis = (row: Row, side: Side) =>
-        hasIds ? id !== undefined && cell(row, side.file) === id : link(row, side)?.toLowerCase() === path.toLowerCase();
+        hasIds
+            ? id !== undefined && cell(row, side.file) === id
+            : link(row, side)?.toLowerCase() === path.toLowerCase();
     const reference = (row: Row, side: Side): Reference => {
         const isMissing = side === target && cell(row, state) === "missing";
         return {

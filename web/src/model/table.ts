@@ -28,13 +28,17 @@ export function parseTable(text: string): Table {
 /** Returns the rows that contain a text, in the order of a column. */
 export function arrange(table: Table, filter: string, order: Order | null): readonly Row[] {
     const wanted = filter.toLowerCase();
-    const rows = table.rows.filter((row) => wanted === "" || row.cells.some((cell) => cell.toLowerCase().includes(wanted)));
+    const rows = table.rows.filter(
+        (row) => wanted === "" || row.cells.some((cell) => cell.toLowerCase().includes(wanted)),
+    );
     const column = order === null ? -1 : table.columns.indexOf(order.key);
     if (order === null || column < 0) {
         return rows;
     }
     const sign = order.falls ? -1 : 1;
-    return rows.sort((a, b) => sign * compareCells(a.cells[column] ?? "", b.cells[column] ?? "") || a.number - b.number);
+    return rows.sort(
+        (a, b) => sign * compareCells(a.cells[column] ?? "", b.cells[column] ?? "") || a.number - b.number,
+    );
 }
 
 /** Widths of columns, in digits, are taken from these rows; capitals are wider. */

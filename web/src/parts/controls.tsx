@@ -62,7 +62,9 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
         setIsDone(true);
         setTimeout(() => setIsDone(false), 1500);
     };
-    return <IconButton icon={isDone ? "check" : "copy"} label={isDone ? "Copied" : label} onClick={() => void copy()} />;
+    return (
+        <IconButton icon={isDone ? "check" : "copy"} label={isDone ? "Copied" : label} onClick={() => void copy()} />
+    );
 }
 
 export function Failure({ error }: { error: Error }) {

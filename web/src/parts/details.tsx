@@ -1,12 +1,12 @@
 /** What is known of a file or folder, and what can be done with it. */
 
-import type { ComponentChildren } from "preact";
 import { download, type Entry, where, type Where, zip } from "../model/api";
 import { formatSize, formatTime } from "../model/format";
 import { useLoaded } from "../model/hooks";
 import { join, nameOf, parentOf } from "../model/paths";
 import { linkTo } from "../model/route";
 import { CopyButton } from "./controls";
+import { Fact, Facts, Section } from "./facts";
 import { Icon, iconOf } from "./icons";
 import { References } from "./references";
 
@@ -31,7 +31,12 @@ export function Details({ path, entry, folder }: DetailsProps) {
             </div>
             <Facts>
                 {entry?.type && <Fact name="Type">{entry.type}</Fact>}
-                {!isFolder && entry.size !== null && <Fact name="Size">{formatSize(entry.size)}{entry.size >= 1024 && ` (${entry.size.toLocaleString("en")})`}</Fact>}
+                {!isFolder && entry.size !== null && (
+                    <Fact name="Size">
+                        {formatSize(entry.size)}
+                        {entry.size >= 1024 && ` (${entry.size.toLocaleString("en")})`}
+                    </Fact>
+                )}
                 {entry?.modified ? <Fact name="Changed">{formatTime(entry.modified)}</Fact> : null}
             </Facts>
             <div class="downloads">
@@ -56,7 +61,9 @@ export function Details({ path, entry, folder }: DetailsProps) {
                     </a>
                 ))}
             </div>
-            {known && <Origin known={known} path={path} inside={folder === undefined ? insideOf(path, entry, known) : null} />}
+            {known && (
+                <Origin known={known} path={path} inside={folder === undefined ? insideOf(path, entry, known) : null} />
+            )}
             {!isFolder && <References path={path} id={known?.attributes["user.hip.id"]} />}
         </>
     );
@@ -113,25 +120,5 @@ function Origin({ known, path, inside }: { known: Where; path: string; inside: s
                 </Section>
             )}
         </>
-    );
-}
-
-export function Section({ title, children }: { title: string; children: ComponentChildren }) {
-    return (
-        <section class="details-section">
-            <h3>{title}</h3>
-            {children}
-        </section>
-    );
-}
-
-const Facts = ({ children }: { children: ComponentChildren }) => <dl class="fact-list">{children}</dl>;
-
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-    return (
-        <div>
-            <dt>{name.split(/(?<=[._])/).map((part) => [part, <wbr key={part} />])}</dt>
-            <dd>{children}</dd>
-        </div>
     );
 }

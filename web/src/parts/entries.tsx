@@ -87,7 +87,13 @@ export function Entries({ path, entries, layout, order, onOrder, onMove }: Entri
         );
     };
     return (
-        <div class={`entries entries-${layout}`} role="grid" aria-label="Files" aria-rowcount={rows + headers} onKeyDown={press}>
+        <div
+            class={`entries entries-${layout}`}
+            role="grid"
+            aria-label="Files"
+            aria-rowcount={rows + headers}
+            onKeyDown={press}
+        >
             <Header layout={layout} order={order} onOrder={onOrder} />
             <Scroller
                 class="entries-rows"
@@ -176,9 +182,15 @@ function Cell({ path, entry, layout, isActive, hasFocus, onFocus }: CellProps) {
                 <EntryIcon entry={entry} />
                 {anchor}
             </div>
-            <div role="gridcell" class="column-type">{entry.kind === "directory" ? "" : entry.type}</div>
-            <div role="gridcell" class="column-size">{entry.kind === "directory" ? "" : formatSize(entry.size)}</div>
-            <div role="gridcell" class="column-modified">{formatTime(entry.modified)}</div>
+            <div role="gridcell" class="column-type">
+                {entry.kind === "directory" ? "" : entry.type}
+            </div>
+            <div role="gridcell" class="column-size">
+                {entry.kind === "directory" ? "" : formatSize(entry.size)}
+            </div>
+            <div role="gridcell" class="column-modified">
+                {formatTime(entry.modified)}
+            </div>
         </>
     );
 }

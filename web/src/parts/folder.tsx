@@ -27,7 +27,10 @@ export function Folder({ path, params, onMove }: FolderProps) {
     const all = useMemo(() => withoutInsides(folder?.entries ?? []), [folder]);
     const entries = useMemo(() => {
         const wanted = filter.toLowerCase();
-        return sortEntries(all.filter((entry) => entry.name.toLowerCase().includes(wanted)), order);
+        return sortEntries(
+            all.filter((entry) => entry.name.toLowerCase().includes(wanted)),
+            order,
+        );
     }, [all, filter, order.key, order.falls]);
     const layout = chosen || (hasPictures(all) ? "grid" : "list");
 
@@ -66,8 +69,18 @@ export function Folder({ path, params, onMove }: FolderProps) {
                     <option value="modified">Oldest first</option>
                 </select>
                 <span class="group">
-                    <IconButton icon="grid" label="Pictures" pressed={layout === "grid"} onClick={() => setChosen("grid")} />
-                    <IconButton icon="list" label="List" pressed={layout === "list"} onClick={() => setChosen("list")} />
+                    <IconButton
+                        icon="grid"
+                        label="Pictures"
+                        pressed={layout === "grid"}
+                        onClick={() => setChosen("grid")}
+                    />
+                    <IconButton
+                        icon="list"
+                        label="List"
+                        pressed={layout === "list"}
+                        onClick={() => setChosen("list")}
+                    />
                 </span>
             </div>
             {error && <Failure error={error} />}

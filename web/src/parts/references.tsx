@@ -8,7 +8,7 @@ import { ancestors, join, parentOf } from "../model/paths";
 import { findReferences, type Reference } from "../model/references";
 import { linkTo } from "../model/route";
 import { parseTable, type Table } from "../model/table";
-import { Section } from "./details";
+import { Section } from "./facts";
 
 /** Tables of references, of all families of games. */
 const TABLES = ["refs.tsv", "references.tsv"];

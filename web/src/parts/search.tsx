@@ -29,7 +29,10 @@ export function Search({ path, q }: { path: string; q: string }) {
                 (page) => {
                     setResults(page);
                     if (isGrowing(page.state)) {
-                        timer = window.setTimeout(() => (document.hidden ? (timer = window.setTimeout(ask, AGAIN_MS)) : void ask()), AGAIN_MS);
+                        timer = window.setTimeout(
+                            () => (document.hidden ? (timer = window.setTimeout(ask, AGAIN_MS)) : void ask()),
+                            AGAIN_MS,
+                        );
                     }
                 },
                 (error: Error) => abort.signal.aborted || setError(error),
@@ -57,9 +60,18 @@ export function Search({ path, q }: { path: string; q: string }) {
             <p role="status">
                 {formatCount(results.entries.length, "result")}
                 {results.next && " and more"} for <b>{q}</b>
-                {path && <> in {path} (<a href={linkTo("", { q })}>search everywhere</a>)</>}
+                {path && (
+                    <>
+                        {" "}
+                        in {path} (<a href={linkTo("", { q })}>search everywhere</a>)
+                    </>
+                )}
                 {isGrowing(results.state) && (
-                    <span class="facts"> Texts are being indexed: {results.state.done.toLocaleString("en")} of {results.state.of.toLocaleString("en")}</span>
+                    <span class="facts">
+                        {" "}
+                        Texts are being indexed: {results.state.done.toLocaleString("en")} of{" "}
+                        {results.state.of.toLocaleString("en")}
+                    </span>
                 )}
             </p>
             <ul>

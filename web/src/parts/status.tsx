@@ -56,7 +56,9 @@ export function Status() {
                 <details>
                     <summary class="badge badge-warning">{formatCount(errors, "error")}</summary>
                     <ul class="messages">
-                        {known.messages?.map((message, at) => <li key={at}>{message}</li>)}
+                        {known.messages?.map((message, at) => (
+                            <li key={at}>{message}</li>
+                        ))}
                     </ul>
                 </details>
             )}

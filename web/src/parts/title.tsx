@@ -30,7 +30,12 @@ export function Title({ path, entry }: { path: string; entry: Entry }) {
             <span class="facts">{formatSize(entry.size)}</span>
             <span class="group">
                 <IconButton icon="left" label="File before ([)" disabled={at <= 0} onClick={() => open(-1)} />
-                <IconButton icon="right" label="Next file (])" disabled={at < 0 || at >= files.length - 1} onClick={() => open(1)} />
+                <IconButton
+                    icon="right"
+                    label="Next file (])"
+                    disabled={at < 0 || at >= files.length - 1}
+                    onClick={() => open(1)}
+                />
             </span>
         </div>
     );

@@ -31,7 +31,10 @@ export function Tree({ path, onOpen }: { path: string; onOpen: () => void }) {
         return () => stops.forEach((stop) => stop());
     }, [unfolded]);
 
-    const lines = useMemo(() => outline(unfolded, (folder) => open(folder).folder?.entries ?? null), [unfolded, loaded]);
+    const lines = useMemo(
+        () => outline(unfolded, (folder) => open(folder).folder?.entries ?? null),
+        [unfolded, loaded],
+    );
     const selected = lineOf(lines, path);
     const current = active === null ? selected : lines.findIndex((line) => line.path === active);
 

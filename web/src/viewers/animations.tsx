@@ -29,7 +29,9 @@ export function Animations({ scene, chosen, onChoose }: AnimationsProps) {
             {clip && <Player key={clip.name} scene={scene} seconds={clip.seconds} />}
             <div class="animations-head">
                 <h2>{formatCount(scene.clips.length, "animation")}</h2>
-                {scene.clips.length > SHORT && <FilterField label="Filter animations" value={filter} onInput={setFilter} />}
+                {scene.clips.length > SHORT && (
+                    <FilterField label="Filter animations" value={filter} onInput={setFilter} />
+                )}
             </div>
             <ul>
                 <li>
@@ -39,7 +41,12 @@ export function Animations({ scene, chosen, onChoose }: AnimationsProps) {
                 </li>
                 {shown.map(({ name, seconds }) => (
                     <li key={name}>
-                        <button type="button" aria-pressed={name === chosen} aria-label={name} onClick={() => onChoose(name)}>
+                        <button
+                            type="button"
+                            aria-pressed={name === chosen}
+                            aria-label={name}
+                            onClick={() => onChoose(name)}
+                        >
                             <span>{name}</span>
                             <span class="facts">{formatLength(seconds)}</span>
                         </button>
@@ -65,7 +72,11 @@ function Player({ scene, seconds }: { scene: ModelScene; seconds: number }) {
     useKeys({ " ": () => setPlays(!plays) });
     return (
         <div class="player">
-            <IconButton icon={plays ? "pause" : "play"} label={plays ? "Pause" : "Play"} onClick={() => setPlays(!plays)} />
+            <IconButton
+                icon={plays ? "pause" : "play"}
+                label={plays ? "Pause" : "Play"}
+                onClick={() => setPlays(!plays)}
+            />
             <input
                 type="range"
                 aria-label="Time"

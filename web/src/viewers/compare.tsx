@@ -24,7 +24,9 @@ export function Compare({ path, other }: { path: string; other: string }) {
             {error && <Failure error={error} />}
             {!lines && !error && <Waiting />}
             {shown?.length === 0 && <p class="empty">Both versions are equal.</p>}
-            {shown?.map((line, at) => <Line key={at} line={line} />)}
+            {shown?.map((line, at) => (
+                <Line key={at} line={line} />
+            ))}
         </div>
     );
 }

@@ -16,11 +16,7 @@ import { PictureViewer } from "./picture";
 import { SoundViewer } from "./sound";
 import { TableViewer } from "./table";
 import { TextViewer } from "./text";
-
-export interface ViewerProps {
-    facet: Facet;
-    params: Params;
-}
+import type { ViewerProps } from "./viewer";
 
 const VIEWERS: Record<View, { title: string; viewer: ComponentType<ViewerProps> }> = {
     model: { title: "Model", viewer: ModelViewer },

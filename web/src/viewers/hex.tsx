@@ -6,7 +6,7 @@ import { formatSize, hexadecimal } from "../model/format";
 import { setParams, useKeys, useLoaded } from "../model/hooks";
 import { Failure, Waiting } from "../parts/controls";
 import { Scroller } from "../parts/scroller";
-import type { ViewerProps } from "./file";
+import type { ViewerProps } from "./viewer";
 
 const PART = 64 << 10;
 const KEPT = 32;
@@ -71,7 +71,16 @@ function Bytes({ path, label, size, at }: { path: string; label: string; size: n
                 reveal={at > 0 ? Math.floor(at / perRow) : undefined}
                 onWidth={setWidth}
             >
-                {(row) => <HexRow key={row} offset={row * perRow} perRow={perRow} digits={digits} bytes={part(row * perRow)} marked={at} />}
+                {(row) => (
+                    <HexRow
+                        key={row}
+                        offset={row * perRow}
+                        perRow={perRow}
+                        digits={digits}
+                        bytes={part(row * perRow)}
+                        marked={at}
+                    />
+                )}
             </Scroller>
         </div>
     );
@@ -93,9 +102,14 @@ function HexRow({ offset, perRow, digits, bytes, marked }: HexRowProps) {
         <div class={`hex-row ${isMarked ? "marked" : ""}`}>
             <span class="hex-offset">{hexadecimal(offset, digits)}</span>
             <span class="hex-bytes">
-                {shown.map((byte, at) => hexadecimal(byte, 2) + (at % 8 === 7 ? "  " : " ")).join("").padEnd(perRow * 3 + perRow / 8)}
+                {shown
+                    .map((byte, at) => hexadecimal(byte, 2) + (at % 8 === 7 ? "  " : " "))
+                    .join("")
+                    .padEnd(perRow * 3 + perRow / 8)}
             </span>
-            <span class="hex-text">{shown.map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : "·")).join("")}</span>
+            <span class="hex-text">
+                {shown.map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : "·")).join("")}
+            </span>
         </div>
     );
 }

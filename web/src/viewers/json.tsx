@@ -5,7 +5,7 @@ import { readText } from "../model/api";
 import { formatCount } from "../model/format";
 import { useLoaded } from "../model/hooks";
 import { Failure, Waiting } from "../parts/controls";
-import type { ViewerProps } from "./file";
+import type { ViewerProps } from "./viewer";
 
 /** Values of a long list appear in parts. */
 const PART = 200;

@@ -28,7 +28,11 @@ export function findAll(text: string, wanted: string): number[] {
     const [lower, part] = [text.toLowerCase(), wanted.toLowerCase()];
     // Some letters have another length in lower case.
     const [where, what] = lower.length === text.length ? [lower, part] : [text, wanted];
-    for (let at = what === "" ? -1 : where.indexOf(what); at >= 0 && found.length < MAX_FOUND; at = where.indexOf(what, at + what.length)) {
+    for (
+        let at = what === "" ? -1 : where.indexOf(what);
+        at >= 0 && found.length < MAX_FOUND;
+        at = where.indexOf(what, at + what.length)
+    ) {
         found.push(at);
     }
     return found;

@@ -7,8 +7,8 @@ import { setParams, useKeys, useSetting, useSize } from "../model/hooks";
 import { Failure, Waiting } from "../parts/controls";
 import { IconButton } from "../parts/icons";
 import { Animations } from "./animations";
-import type { ViewerProps } from "./file";
 import type { ModelScene } from "./scene";
+import type { ViewerProps } from "./viewer";
 
 export function ModelViewer({ facet, params }: ViewerProps) {
     const canvas = useRef<HTMLCanvasElement>(null);
@@ -66,7 +66,11 @@ export function ModelViewer({ facet, params }: ViewerProps) {
                     {!scene && <Waiting label="Loading the model" />}
                 </div>
                 {scene && scene.clips.length > 0 && (
-                    <Animations scene={scene} chosen={params["anim"] ?? null} onChoose={(anim) => setParams({ anim: anim ?? undefined })} />
+                    <Animations
+                        scene={scene}
+                        chosen={params["anim"] ?? null}
+                        onChoose={(anim) => setParams({ anim: anim ?? undefined })}
+                    />
                 )}
             </div>
         </div>
@@ -96,11 +100,23 @@ function Switches({ scene }: { scene: ModelScene }) {
                 Wireframe
             </IconButton>
             {scene.hiddenCount > 0 && (
-                <button type="button" class="button" aria-pressed={hidden} title="Hidden nodes (h)" onClick={() => setHidden(!hidden)}>
+                <button
+                    type="button"
+                    class="button"
+                    aria-pressed={hidden}
+                    title="Hidden nodes (h)"
+                    onClick={() => setHidden(!hidden)}
+                >
                     Hidden nodes ({scene.hiddenCount})
                 </button>
             )}
-            <button type="button" class="button" aria-pressed={turning} title="Turn (t)" onClick={() => setTurning(!turning)}>
+            <button
+                type="button"
+                class="button"
+                aria-pressed={turning}
+                title="Turn (t)"
+                onClick={() => setTurning(!turning)}
+            >
                 Turn
             </button>
             {textures > 0 && (

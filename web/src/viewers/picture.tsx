@@ -6,8 +6,8 @@ import { extensionOf } from "../model/paths";
 import { useKeys, useLoaded, useSetting, useSize } from "../model/hooks";
 import { Failure, Waiting } from "../parts/controls";
 import { IconButton } from "../parts/icons";
-import type { ViewerProps } from "./file";
 import { type Animation, drawFrame, frameAt, parseAnimation } from "./png";
+import type { ViewerProps } from "./viewer";
 
 interface Picture {
     source: string;
@@ -22,7 +22,10 @@ async function loadPicture(path: string, signal: AbortSignal): Promise<Picture> 
     }
     const blob = await (await request(files(path), { signal })).blob();
     const animation = parseAnimation(new Uint8Array(await blob.arrayBuffer()));
-    return { source: URL.createObjectURL(blob), animation: animation && animation.frames.length > 1 ? animation : null };
+    return {
+        source: URL.createObjectURL(blob),
+        animation: animation && animation.frames.length > 1 ? animation : null,
+    };
 }
 
 export function PictureViewer({ facet }: ViewerProps) {
@@ -74,15 +77,35 @@ function Stage({ picture, name }: { picture: Picture; name: string }) {
         <div class="viewer">
             <div class="viewer-bar">
                 <span class="group">
-                    <button type="button" class="button" aria-label="Smaller" title="Smaller (-)" onClick={() => step(-1)}>−</button>
-                    <output class="zoom" aria-label="Zoom">{Math.round(scale * 100)} %</output>
-                    <button type="button" class="button" aria-label="Larger" title="Larger (+)" onClick={() => step(1)}>+</button>
+                    <button
+                        type="button"
+                        class="button"
+                        aria-label="Smaller"
+                        title="Smaller (-)"
+                        onClick={() => step(-1)}
+                    >
+                        −
+                    </button>
+                    <output class="zoom" aria-label="Zoom">
+                        {Math.round(scale * 100)} %
+                    </output>
+                    <button type="button" class="button" aria-label="Larger" title="Larger (+)" onClick={() => step(1)}>
+                        +
+                    </button>
                 </span>
-                <button type="button" class="button" aria-pressed={zoom === null} onClick={() => setZoom(null)}>Fit</button>
-                <button type="button" class="button" aria-pressed={zoom === 1} onClick={() => setZoom(1)}>100 %</button>
+                <button type="button" class="button" aria-pressed={zoom === null} onClick={() => setZoom(null)}>
+                    Fit
+                </button>
+                <button type="button" class="button" aria-pressed={zoom === 1} onClick={() => setZoom(1)}>
+                    100 %
+                </button>
                 <Switch label="Pixels" value={pixels} onChange={setPixels} />
                 <Switch label="Checkerboard" value={checks} onChange={setChecks} />
-                {size && <span class="facts">{size.width} × {size.height}</span>}
+                {size && (
+                    <span class="facts">
+                        {size.width} × {size.height}
+                    </span>
+                )}
             </div>
             <div
                 class={`stage ${checks === "on" ? "checks" : ""}`}
@@ -114,7 +137,11 @@ function Stage({ picture, name }: { picture: Picture; name: string }) {
             </div>
             {animation && (
                 <div class="viewer-bar player">
-                    <IconButton icon={frame === null ? "pause" : "play"} label={frame === null ? "Pause" : "Play"} onClick={toggle} />
+                    <IconButton
+                        icon={frame === null ? "pause" : "play"}
+                        label={frame === null ? "Pause" : "Play"}
+                        onClick={toggle}
+                    />
                     <IconButton icon="left" label="Frame before (,)" onClick={() => stepFrame(-1)} />
                     <input
                         type="range"
@@ -125,7 +152,11 @@ function Stage({ picture, name }: { picture: Picture; name: string }) {
                         onInput={(event) => setFrame(event.currentTarget.valueAsNumber)}
                     />
                     <IconButton icon="right" label="Next frame (.)" onClick={() => stepFrame(1)} />
-                    <span class="facts">{frame === null ? `${frames.length} frames` : `${frame + 1} of ${frames.length}, ${Math.round(frames[frame]?.milliseconds ?? 0)} ms`}</span>
+                    <span class="facts">
+                        {frame === null
+                            ? `${frames.length} frames`
+                            : `${frame + 1} of ${frames.length}, ${Math.round(frames[frame]?.milliseconds ?? 0)} ms`}
+                    </span>
                 </div>
             )}
         </div>
@@ -134,7 +165,12 @@ function Stage({ picture, name }: { picture: Picture; name: string }) {
 
 function Switch({ label, value, onChange }: { label: string; value: string; onChange: (value: string) => void }) {
     return (
-        <button type="button" class="button" aria-pressed={value === "on"} onClick={() => onChange(value === "on" ? "off" : "on")}>
+        <button
+            type="button"
+            class="button"
+            aria-pressed={value === "on"}
+            onClick={() => onChange(value === "on" ? "off" : "on")}
+        >
             {label}
         </button>
     );

@@ -113,7 +113,10 @@ function writeChunk(type: string, data: Uint8Array): Uint8Array<ArrayBuffer> {
     const chunk = new Uint8Array(data.length + 12);
     const fields = view(chunk);
     fields.setUint32(0, data.length);
-    chunk.set([...type].map((letter) => letter.charCodeAt(0)), 4);
+    chunk.set(
+        [...type].map((letter) => letter.charCodeAt(0)),
+        4,
+    );
     chunk.set(data, 8);
     fields.setUint32(data.length + 8, crc(chunk.subarray(4, data.length + 8)));
     return chunk;

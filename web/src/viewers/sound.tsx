@@ -6,9 +6,9 @@ import { formatLength } from "../model/format";
 import { useKeys, useLoaded, useSetting, useSize } from "../model/hooks";
 import { Failure, Waiting } from "../parts/controls";
 import { IconButton } from "../parts/icons";
-import type { ViewerProps } from "./file";
 import { Player } from "./player";
 import { parseWav, peaksOf, type WavFacts } from "./wav";
+import type { ViewerProps } from "./viewer";
 
 /** Longer files are played as they arrive, without a waveform. */
 const MAX_DECODED = 96 << 20;
@@ -22,7 +22,10 @@ async function loadSound(path: string, signal: AbortSignal): Promise<Sound> {
     const bytes = await (await request(files(path), { signal })).arrayBuffer();
     const facts = parseWav(bytes);
     const rate = Math.min(Math.max(facts?.sampleRate ?? 44_100, 8_000), 96_000);
-    const loop = facts?.loop && { start: facts.loop.start * (rate / facts.sampleRate), end: facts.loop.end * (rate / facts.sampleRate) };
+    const loop = facts?.loop && {
+        start: facts.loop.start * (rate / facts.sampleRate),
+        end: facts.loop.end * (rate / facts.sampleRate),
+    };
     return { player: await Player.open(bytes, loop ?? null, rate), facts };
 }
 
@@ -84,7 +87,12 @@ function Decoded({ sound: { player, facts }, name }: { sound: Sound; name: strin
         <div class="viewer sound">
             <Waveform player={player} position={position} marksLoop={facts?.loop != null} onSeek={seek} />
             <div class="viewer-bar player">
-                <IconButton class="primary" icon={plays ? "pause" : "play"} label={plays ? "Pause" : "Play"} onClick={toggle} />
+                <IconButton
+                    class="primary"
+                    icon={plays ? "pause" : "play"}
+                    label={plays ? "Pause" : "Play"}
+                    onClick={toggle}
+                />
                 <input
                     type="range"
                     aria-label={`Position in ${name}`}
@@ -98,7 +106,13 @@ function Decoded({ sound: { player, facts }, name }: { sound: Sound; name: strin
                 <output class="facts">
                     {formatLength(position)} / {formatLength(player.seconds)}
                 </output>
-                <button type="button" class="button" aria-pressed={loops} title="Loop (l)" onClick={() => setLoops(!loops)}>
+                <button
+                    type="button"
+                    class="button"
+                    aria-pressed={loops}
+                    title="Loop (l)"
+                    onClick={() => setLoops(!loops)}
+                >
                     Loop
                 </button>
                 <label class="volume">
@@ -115,8 +129,11 @@ function Decoded({ sound: { player, facts }, name }: { sound: Sound; name: strin
             </div>
             {facts && (
                 <p class="facts">
-                    {facts.sampleRate.toLocaleString("en")} Hz, {facts.channels === 1 ? "mono" : facts.channels === 2 ? "stereo" : `${facts.channels} channels`}, {facts.bits} bits
-                    {facts.loop && `, loop from sample ${facts.loop.start.toLocaleString("en")} to ${facts.loop.end.toLocaleString("en")}`}
+                    {facts.sampleRate.toLocaleString("en")} Hz,{" "}
+                    {facts.channels === 1 ? "mono" : facts.channels === 2 ? "stereo" : `${facts.channels} channels`},{" "}
+                    {facts.bits} bits
+                    {facts.loop &&
+                        `, loop from sample ${facts.loop.start.toLocaleString("en")} to ${facts.loop.end.toLocaleString("en")}`}
                 </p>
             )}
         </div>
@@ -137,7 +154,9 @@ function Waveform({ player, position, marksLoop, onSeek }: WaveformProps) {
     const parts = Math.max(1, Math.floor(width / 2));
     const drags = useRef(false);
     useLayoutEffect(() => {
-        const channels = Array.from({ length: player.buffer.numberOfChannels }, (_, channel) => player.buffer.getChannelData(channel));
+        const channels = Array.from({ length: player.buffer.numberOfChannels }, (_, channel) =>
+            player.buffer.getChannelData(channel),
+        );
         setShapes(
             channels.map((samples) =>
                 peaksOf(samples, parts)

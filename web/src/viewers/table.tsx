@@ -10,7 +10,7 @@ import { linkTo } from "../model/route";
 import { rowsInView } from "../model/rows";
 import { arrange, columnWidths, isNumeric, parseTable, type Row, type Table } from "../model/table";
 import { Failure, FilterField, SortMark, Waiting } from "../parts/controls";
-import type { ViewerProps } from "./file";
+import type { ViewerProps } from "./viewer";
 
 const ROW = 28;
 
@@ -18,7 +18,9 @@ export function TableViewer({ facet, params }: ViewerProps) {
     const { value: table, error } = useLoaded(facet.path, async (signal) =>
         parseTable(await readText(facet.path, signal)),
     );
-    const { value: links } = useLoaded(table && `links of ${facet.path}`, async () => (table ? linkers(facet.path, table) : []));
+    const { value: links } = useLoaded(table && `links of ${facet.path}`, async () =>
+        table ? linkers(facet.path, table) : [],
+    );
     const [filter, setFilter] = useState("");
     const element = useRef<HTMLDivElement>(null);
     const order = parseOrder(params["sort"], table?.columns ?? []);
@@ -74,8 +76,21 @@ function Body({ label, table, rows, links, order, marked }: BodyProps) {
     }
     const below = shown.height - shown.top - (shown.end - shown.first) * ROW;
     return (
-        <div class="table" ref={element} tabIndex={0} role="region" aria-label={label} onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
-            <table aria-label={label} aria-rowcount={rows.length + 1} style={{ width: `calc(${widths.reduce((sum, width) => sum + width, 7)}ch + ${(widths.length + 1) * 20}px)` }}>
+        <div
+            class="table"
+            ref={element}
+            tabIndex={0}
+            role="region"
+            aria-label={label}
+            onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+        >
+            <table
+                aria-label={label}
+                aria-rowcount={rows.length + 1}
+                style={{
+                    width: `calc(${widths.reduce((sum, width) => sum + width, 7)}ch + ${(widths.length + 1) * 20}px)`,
+                }}
+            >
                 <colgroup>
                     <col style={{ width: "calc(7ch + 20px)" }} />
                     {widths.map((width, column) => (
@@ -84,7 +99,9 @@ function Body({ label, table, rows, links, order, marked }: BodyProps) {
                 </colgroup>
                 <thead>
                     <tr aria-rowindex={1}>
-                        <th scope="col" class="row-number"><span class="hidden">Row</span></th>
+                        <th scope="col" class="row-number">
+                            <span class="hidden">Row</span>
+                        </th>
                         {table.columns.map((title, column) => (
                             <th
                                 key={column}
@@ -92,7 +109,11 @@ function Body({ label, table, rows, links, order, marked }: BodyProps) {
                                 class={numeric[column] ? "number" : ""}
                                 aria-sort={order?.key !== title ? "none" : order.falls ? "descending" : "ascending"}
                             >
-                                <button type="button" title={title} onClick={() => setParams({ sort: formatOrder(nextOrder(order, title)) })}>
+                                <button
+                                    type="button"
+                                    title={title}
+                                    onClick={() => setParams({ sort: formatOrder(nextOrder(order, title)) })}
+                                >
                                     {title}
                                     <SortMark order={order} column={title} />
                                 </button>
@@ -103,9 +124,17 @@ function Body({ label, table, rows, links, order, marked }: BodyProps) {
                 <tbody>
                     {shown.top > 0 && <tr aria-hidden="true" class="gap" style={{ height: `${shown.top}px` }} />}
                     {rows.slice(shown.first, shown.end).map((row, at) => (
-                        <tr key={row.number} aria-rowindex={shown.first + at + 2} class={row.number === marked ? "marked" : ""}>
+                        <tr
+                            key={row.number}
+                            aria-rowindex={shown.first + at + 2}
+                            class={row.number === marked ? "marked" : ""}
+                        >
                             <th scope="row" class="row-number">
-                                <button type="button" aria-label={`Mark row ${row.number}`} onClick={() => setParams({ row: String(row.number) })}>
+                                <button
+                                    type="button"
+                                    aria-label={`Mark row ${row.number}`}
+                                    onClick={() => setParams({ row: String(row.number) })}
+                                >
                                     {row.number}
                                 </button>
                             </th>

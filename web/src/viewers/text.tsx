@@ -7,7 +7,7 @@ import { setParams, useKeys, useLoaded } from "../model/hooks";
 import { Failure, FilterField, Waiting } from "../parts/controls";
 import { IconButton } from "../parts/icons";
 import { decodeText, findAll, lineStarts } from "./lines";
-import type { ViewerProps } from "./file";
+import type { ViewerProps } from "./viewer";
 
 /** Longer texts are shown as far as this; the whole of them can be downloaded. */
 const MAX_SHOWN = 4 << 20;
@@ -35,7 +35,10 @@ export function TextViewer({ facet, params }: ViewerProps) {
     useEffect(() => {
         const node = content.current?.firstChild;
         const ranges = node instanceof Text ? found.map((start) => makeRange(node, start, start + wanted.length)) : [];
-        highlight("found", ranges.filter((_, number) => number !== current));
+        highlight(
+            "found",
+            ranges.filter((_, number) => number !== current),
+        );
         highlight("current", ranges.slice(current, current + 1));
         reveal(element.current, ranges[current]);
         return () => {
@@ -71,7 +74,9 @@ export function TextViewer({ facet, params }: ViewerProps) {
             <div class="viewer-bar">
                 <FilterField label="Find" value={wanted} onInput={find} onEnter={(back) => setAt(at + (back ? -1 : 1))}>
                     {wanted !== "" && (
-                        <output class="facts">{found.length === 0 ? "none" : `${current + 1} of ${found.length}`}</output>
+                        <output class="facts">
+                            {found.length === 0 ? "none" : `${current + 1} of ${found.length}`}
+                        </output>
                     )}
                 </FilterField>
                 {found.length > 1 && (
@@ -82,14 +87,18 @@ export function TextViewer({ facet, params }: ViewerProps) {
                 )}
                 <span class="facts">
                     {formatCount(starts.length, "line")}
-                    {facet.size !== null && facet.size > MAX_SHOWN && `, the first ${formatSize(MAX_SHOWN)} of ${formatSize(facet.size)}`}
+                    {facet.size !== null &&
+                        facet.size > MAX_SHOWN &&
+                        `, the first ${formatSize(MAX_SHOWN)} of ${formatSize(facet.size)}`}
                 </span>
             </div>
             <div class="text" tabIndex={0} role="region" aria-label={facet.label}>
                 <pre class="text-numbers" aria-hidden="true" title="Link to this line" onClick={markLine}>
                     {starts.map((_, line) => line + 1).join("\n")}
                 </pre>
-                <pre class="text-content" ref={content}>{text}</pre>
+                <pre class="text-content" ref={content}>
+                    {text}
+                </pre>
             </div>
         </div>
     );
