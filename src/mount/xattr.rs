@@ -58,10 +58,11 @@ impl Vfs {
         }
         let budget = self.reader.budget();
         let failed = |error| self.failed(asset, &error);
-        // A pixel takes eight bytes while its PNG file is read.
+        // A pixel takes eight bytes while its PNG file is read. Two previews at a time
+        // leave memory for what they are made of.
         let max_pixels = budget.limit() / 32;
         let _memory = budget
-            .reserve("its preview", budget.limit() / 2, true)
+            .reserve("its preview", budget.limit() / 3, true)
             .map_err(failed)?;
         let picture = self.picture(asset, max_pixels).map_err(failed)?;
         Ok(reduced(picture.ok_or(Error::NoAttribute)?, edge))

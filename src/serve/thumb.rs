@@ -96,10 +96,10 @@ fn of_file(place: &Place, size: u32) -> Result<Picture, Error> {
     if length > MAX_FILE {
         return Err(Error::NotFound);
     }
-    // A pixel takes eight bytes while it is read.
+    // A pixel takes eight bytes while it is read. Two at a time leave memory for others.
     let max_pixels = (budget.limit() / 32).min(MAX_PIXELS);
     let _memory = budget
-        .reserve("a thumbnail", budget.limit() / 2, true)
+        .reserve("a thumbnail", budget.limit() / 3, true)
         .map_err(|error| Error::from(&error))?;
     let file = place.read(0, length, Access::Unknown);
     let file = file.map_err(|(error, _)| error)?;

@@ -84,6 +84,15 @@ promise("a folder of pictures shows them", async () => {
     );
 });
 
+promise("pictures of models are made side by side, and the server has no errors", async () => {
+    await open("#/mymod.ufo.d/objects3d");
+    await eventually(() =>
+        page.evaluate(() => [...document.images].filter((image) => image.naturalWidth > 0).length === 6),
+    );
+    const { errors, messages } = await (await page.request.get(`${folder}api/state`)).json();
+    assert.equal(errors, 0, messages.join("\n"));
+});
+
 promiseInWhole("a folder of 3,000 files has few elements, and the last file can be reached", async () => {
     await open("#/many");
     await entry("file 0000.txt").focus();
