@@ -1,7 +1,7 @@
 //! `hpi serve`.
 
 use std::ffi::{OsStr, OsString};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use clap::{Parser, ValueHint};
 use log::LevelFilter;
@@ -33,6 +33,13 @@ pub struct Serve {
     /// Open the browser
     #[arg(long)]
     open: bool,
+    /// Serve NFS version 3 too, at a port of this machine; 0 is any
+    ///
+    /// It is for systems that mount it without more software, such as macOS. It is served to this
+    /// machine alone, also if the rest is served to others, unless ADDR says so. There are no
+    /// passwords in NFS: the token is in the path of the export.
+    #[arg(long, value_name = "[ADDR:]PORT", value_parser = nfs_address)]
+    nfs: Option<SocketAddr>,
     /// What clients must know: a word, `@FILE`, `random` or `none` [default: random]
     ///
     /// A word has at least 16 letters, digits, `-`, `.` and `_`; the first line of FILE is one. It
@@ -66,7 +73,8 @@ impl Serve {
             None => (None, None, &self.words[..]),
         };
         let token = self.token()?;
-        let is_local = host.is_none_or(|host| host.is_loopback());
+        let nfs = self.nfs.map(|nfs| nfs.ip());
+        let is_local = host.iter().chain(&nfs).all(IpAddr::is_loopback);
         match token {
             TokenSource::None if !is_local => {
                 return Err("--token none is for this machine alone".to_owned());
@@ -83,6 +91,7 @@ impl Serve {
         let serve = app::Serve {
             host,
             port,
+            nfs: self.nfs,
             token,
             networks: self.allow.clone(),
             hosts: self.hosts.clone(),
@@ -112,6 +121,19 @@ impl Serve {
             }
         })
     }
+}
+
+/// Parses the address of NFS.
+fn nfs_address(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(port) = text.parse() {
+        return Ok(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port));
+    }
+    let address = address(OsStr::new(text));
+    let (host, port) = address.ok_or_else(|| format!("{text}: is no [ADDR:]PORT"))?;
+    Ok(SocketAddr::new(
+        host.unwrap_or(Ipv4Addr::LOCALHOST.into()),
+        port,
+    ))
 }
 
 /// Parses `[ADDR]:PORT`; returns `None` for anything else, which is a source.
@@ -180,5 +202,8 @@ mod tests {
             );
         }
         assert!(plan(&["[::1]:1", "a", "--token", "none"]).is_ok());
+        assert!(plan(&["a", "--nfs", "0", "--token", "none"]).is_ok());
+        assert!(plan(&["a", "--nfs", "0.0.0.0:0"]).is_err());
+        assert!(plan(&["a", "--nfs", "x:0"]).is_err());
     }
 }

@@ -29,7 +29,9 @@ use super::connection::{Connection, Patience, Phase, accepted};
 use super::dav::MAX_BODY;
 use super::guard::{Brake, Guard};
 use super::head::{HEADERS, Head, escaped};
+use super::job::{Job, Piece};
 use super::pieces::{Permit, Permits, Queue, Urgency};
+use super::records;
 use super::route::Call;
 use super::site::PIECE;
 use crate::printable::printable;
@@ -59,39 +61,11 @@ const OF_ALL: [(&str, &str); 3] = [
     ("referrer-policy", "no-referrer"),
 ];
 
-/// Work for a reading thread, with where its result goes.
-pub(super) enum Job {
-    /// To answer a request.
-    Answer(Box<(Head, Call)>, oneshot::Sender<Answer>),
-    /// To read the next piece of a body.
-    Piece(Box<dyn Pieces>, usize, oneshot::Sender<Piece>),
-}
-
-/// A piece of a body, and where the next ones come from.
-type Piece = (Box<dyn Pieces>, Result<Bytes, Broken>);
-
-impl Job {
-    /// Does the work, unless the client has gone.
-    pub(super) fn perform(self, answer: impl FnOnce(&Head, &Call) -> Answer) {
-        match self {
-            Self::Answer(request, reply) if !reply.is_closed() => {
-                let (head, call) = *request;
-                // The client may have gone meanwhile.
-                let _ = reply.send(answer(&head, &call));
-            }
-            Self::Piece(mut pieces, wanted, reply) if !reply.is_closed() => {
-                let piece = pieces.read(wanted);
-                let _ = reply.send((pieces, piece));
-            }
-            Self::Answer(..) | Self::Piece(..) => {}
-        }
-    }
-}
-
 /// Serves clients until the end is asked for. Everything here runs on one thread.
 pub(super) fn run(
     runtime: &tokio::runtime::Runtime,
     listeners: Vec<std::net::TcpListener>,
+    nfs: Option<std::net::TcpListener>,
     guard: Guard,
     patience: Patience,
     queue: Arc<Queue<Job>>,
@@ -114,6 +88,12 @@ pub(super) fn run(
             listener.set_nonblocking(true)?;
             let listener = TcpListener::from_std(listener)?;
             spawn_local(accept(server.clone(), listener));
+        }
+        if let Some(listener) = nfs {
+            listener.set_nonblocking(true)?;
+            let listener = TcpListener::from_std(listener)?;
+            let (queue, stop) = (server.queue.clone(), server.stop.clone());
+            spawn_local(records::accept(listener, queue, patience, stop));
         }
         // An error means that whoever asks for the end is gone.
         let _ = stop.wait_for(|is_ending| *is_ending).await;

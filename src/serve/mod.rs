@@ -1,11 +1,11 @@
 //! The tree over the network (`hpi serve`): a page for the browser, HTTP for scripts,
-//! and WebDAV for file managers.
+//! WebDAV for file managers, and NFS for other systems.
 //!
-//! One thread has the connections (`http`, `connection`). It knows who is answered (`guard`)
+//! One thread has the connections (`http`, `records`, `connection`). It knows who is answered (`guard`)
 //! and what is asked for (`head`, `route`, `range`), opens no files and parses nothing of a source.
 //! Reading threads have the tree and no sockets (`dispatch`, `site`): each takes the next work from a
-//! queue (`pieces`) and returns an answer (`answer`), or a piece of one. There is a module
-//! for each route: `file`, `list`, `dav`, `thumb`, `zip`, `search`, `place`, `page`; `kind` knows
+//! queue (`pieces`, `job`) and returns an answer (`answer`), or a piece of one. There is a module
+//! for each route: `nfs` with its `handles`, `file`, `list`, `dav`, `thumb`, `zip`, `search`, `place`, `page`; `kind` knows
 //! the types of files.
 
 mod answer;
@@ -14,15 +14,19 @@ mod dav;
 mod dispatch;
 mod file;
 mod guard;
+mod handles;
 mod head;
 mod http;
+mod job;
 mod kind;
 mod list;
 mod names;
+mod nfs;
 mod page;
 mod pieces;
 mod place;
 mod range;
+mod records;
 mod route;
 mod search;
 mod site;
@@ -42,7 +46,8 @@ use tokio::sync::watch;
 
 pub use self::connection::Patience;
 pub use self::guard::{Guard, HostName, Network, Token};
-use self::http::Job;
+pub use self::handles::Handles;
+use self::job::Job;
 pub use self::page::has_explorer;
 use self::pieces::Queue;
 pub use self::site::{Site, SourceIdentity};
@@ -78,13 +83,14 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Starts the thread with the connections, which calls `enter` first, to be confined.
+    /// Starts the thread with the connections, those of `nfs` too, which calls `enter` first, to be confined.
     /// There will be this many threads that read.
     ///
     /// # Errors
     /// Returns an error if it cannot be started.
     pub fn start(
         listeners: Vec<TcpListener>,
+        nfs: Option<TcpListener>,
         guard: Guard,
         patience: Patience,
         threads: usize,
@@ -97,7 +103,7 @@ impl Serving {
         let work = queue.clone();
         let serve = move || {
             enter()?;
-            http::run(&runtime, listeners, guard, patience, work, stopped)
+            http::run(&runtime, listeners, nfs, guard, patience, work, stopped)
         };
         let network = thread::Builder::new().name("network".to_owned());
         Ok(Self {
@@ -117,7 +123,7 @@ impl Serving {
             let (site, queue) = (site.clone(), self.queue.clone());
             let work = move || {
                 let perform = |job: Job| {
-                    let perform = || job.perform(|head, call| dispatch::answer(&site, head, call));
+                    let perform = || job.perform(&site);
                     // The client gets an internal error.
                     if catch_unwind(AssertUnwindSafe(perform)).is_err() {
                         log::error!("internal error in a request");

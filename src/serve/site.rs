@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::answer::{Answer, Broken, Content, Pieces, Policy, Refusal};
+use super::handles::Handles;
 use super::names::Names;
 use super::range::Tag;
 use super::texts::Texts;
@@ -39,6 +40,8 @@ pub struct Site {
     base: Sha256,
     /// What `/api/state` says of the sources.
     sources: Value,
+    /// What clients of NFS name files by.
+    pub(super) handles: Handles,
     /// The names of all entries.
     pub(super) names: Names,
     /// The texts of all files.
@@ -50,7 +53,13 @@ pub struct Site {
 impl Site {
     /// Creates a site of a tree, which was opened of these sources. `salt` is another one in
     /// each run.
-    pub fn new(vfs: Arc<Vfs>, base: &SourceIdentity, salt: u128, texts: Texts) -> Self {
+    pub fn new(
+        vfs: Arc<Vfs>,
+        base: &SourceIdentity,
+        salt: u128,
+        texts: Texts,
+        handles: Handles,
+    ) -> Self {
         let mut hasher = Sha256::new();
         let options = &vfs.options;
         hasher.update(env!("CARGO_PKG_VERSION"));
@@ -64,6 +73,7 @@ impl Site {
         }
         let sources = sources(&vfs);
         Self {
+            handles,
             names: Names::new(&vfs),
             texts,
             thumbnails: Cache::new(vfs.reader().budget(), 1),

@@ -14,8 +14,8 @@ use testkit::mount::hpi;
 /// A server, which ends when this is dropped.
 pub(crate) struct Server {
     process: Child,
-    /// Its output after the first line, which is open while it prints more.
-    _output: BufReader<ChildStdout>,
+    /// Its output after the first line.
+    pub(crate) output: BufReader<ChildStdout>,
     /// Address and port.
     pub(crate) address: String,
     pub(crate) token: String,
@@ -53,7 +53,7 @@ impl Server {
         let (server, token) = url.split_once("/?token=").unwrap_or((url.as_str(), ""));
         Self {
             process,
-            _output: output,
+            output,
             address: server
                 .trim_start_matches("http://")
                 .trim_end_matches('/')

@@ -12,6 +12,7 @@ mod guard;
 mod kit;
 mod life;
 mod list;
+mod nfs;
 mod page;
 mod search;
 mod thumb;

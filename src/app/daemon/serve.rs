@@ -14,7 +14,7 @@ use crate::app::without_mount::vfs_options;
 use crate::app::{Failure, MountOptions, shortened, tell};
 use crate::mount::{Sources, Vfs};
 use crate::serve::{
-    self, Guard, HostName, Network, Patience, Serving, Site, SourceIdentity, Texts, Token,
+    self, Guard, Handles, HostName, Network, Patience, Serving, Site, SourceIdentity, Texts, Token,
 };
 
 /// The usual port, and how many are tried if it is in use.
@@ -37,6 +37,8 @@ pub struct Serve {
     pub host: Option<IpAddr>,
     /// The port; without it the first one that is free, from the usual one on.
     pub port: Option<u16>,
+    /// Where to serve NFS, if anywhere.
+    pub nfs: Option<SocketAddr>,
     /// What clients must know.
     pub token: TokenSource,
     /// The clients that are answered; all if it is empty.
@@ -74,6 +76,8 @@ pub fn serve(
     let token = token(&serve.token)?;
     let listeners = listeners(serve)?;
     let address = address_of(&listeners)?;
+    let nfs = serve.nfs.map(listen).transpose()?;
+    let nfs_address = nfs.as_ref().map(address_of_one).transpose()?;
     let prepared = sources.prepare()?;
     let prepared = prepared.with_changes(&options.apply, options.apply_strict)?;
     let identity = SourceIdentity::of(&prepared);
@@ -82,17 +86,19 @@ pub fn serve(
     serve::read_page_in_development();
     let confined = Confined::start(!options.no_sandbox).map_err(Failure::no_thread)?;
     let confinement = options.confinement(&prepared.paths());
+    let key = random().map_err(|error| Failure::Other("cannot make a key", error))?;
+    let handles = Handles::new(token.clone(), key);
     let texts = texts(options);
     let site = confined.run(move || {
         confinement.restrict_files()?;
         Ok(Vfs::open_prepared(prepared, vfs_options)
-            .map(|vfs| Arc::new(Site::new(vfs, &identity, salt, texts))))
+            .map(|vfs| Arc::new(Site::new(vfs, &identity, salt, texts, handles))))
     });
     let site: io::Result<_> = site.flatten();
     let site = site.map_err(Failure::no_thread)??;
     // Until here a signal ends the process at once, even while it waits for a slow source.
     let signals = signals::catch().map_err(Failure::no_signals)?;
-    let urls = Urls::new(address, token.as_ref());
+    let urls = Urls::new(address, nfs_address, token.as_ref());
     let guard = guard(serve, token, address);
     let without_sandbox = options.no_sandbox;
     let enter = move || match without_sandbox {
@@ -100,7 +106,7 @@ pub fn serve(
         false => Confinement::to_clients().enter(),
     };
     let threads = threads(sources, options);
-    let serving = Serving::start(listeners, guard, patience(), threads, enter);
+    let serving = Serving::start(listeners, nfs, guard, patience(), threads, enter);
     let serving = serving.map_err(Failure::no_thread)?;
     let (serving, started) = {
         let started = confined.run(move || {
@@ -230,9 +236,21 @@ fn listeners(serve: &Serve) -> Result<Vec<TcpListener>, Failure> {
     Err(Failure::NotWritten(io::Error::new(error.kind(), message)))
 }
 
+/// Listens at an address.
+fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
+    serve::listen(address).map_err(|error| {
+        let message = format!("{address}: {error}");
+        Failure::NotWritten(io::Error::new(error.kind(), message))
+    })
+}
+
 /// Returns the address of the first listener.
 fn address_of(listeners: &[TcpListener]) -> Result<SocketAddr, Failure> {
-    let address = listeners[0].local_addr();
+    address_of_one(&listeners[0])
+}
+
+fn address_of_one(listener: &TcpListener) -> Result<SocketAddr, Failure> {
+    let address = listener.local_addr();
     address.map_err(|error| Failure::Other("cannot listen", error))
 }
 
@@ -248,10 +266,12 @@ fn host_text(address: IpAddr) -> String {
 struct Urls {
     browser: String,
     dav: String,
+    /// Host, path and port.
+    nfs: Option<(String, String, u16)>,
 }
 
 impl Urls {
-    fn new(address: SocketAddr, token: Option<&Token>) -> Self {
+    fn new(address: SocketAddr, nfs: Option<SocketAddr>, token: Option<&Token>) -> Self {
         // What listens everywhere is reached here by the address of this machine.
         let host = match address.ip() {
             ip if ip.is_unspecified() => LOOPBACK[usize::from(ip.is_ipv6())],
@@ -262,7 +282,11 @@ impl Urls {
         let query = token.map(|token| format!("?token={}", token.text()));
         Self {
             browser: format!("{server}/{}", query.unwrap_or_default()),
-            dav: format!("{server}{}/dav/", before.unwrap_or_default()),
+            dav: format!("{server}{}/dav/", before.clone().unwrap_or_default()),
+            nfs: nfs.map(|nfs| {
+                let path = before.unwrap_or_else(|| "/".to_owned());
+                (host_text(nfs.ip()), path, nfs.port())
+            }),
         }
     }
 
@@ -277,12 +301,26 @@ impl Urls {
                 false => writeln!(out, "{url}")?,
             }
         }
+        if let Some((host, path, port)) = &self.nfs {
+            writeln!(out, "{host}:{path} port {port}")?;
+        }
         if is_terminal {
             let Self { dav, .. } = self;
             let drive = dav.replace("http://", "dav://");
             writeln!(out, "\nWindows: net use Z: {dav} /persistent:no")?;
             writeln!(out, "macOS:   Finder, Cmd-K, {dav}")?;
             writeln!(out, "Linux:   gio mount {drive}")?;
+            if let Some((host, path, port)) = &self.nfs {
+                let options = format!("vers=3,tcp,port={port},mountport={port},soft");
+                writeln!(
+                    out,
+                    "macOS:   mount_nfs -o {options},nolocks,noresvport,rdonly,intr {host}:{path} DIR"
+                )?;
+                writeln!(
+                    out,
+                    "Linux:   mount -t nfs -o {options},nolock,ro {host}:{path} DIR"
+                )?;
+            }
             writeln!(out, "\nCtrl-C ends it.")?;
         }
         out.flush()

@@ -1,0 +1,57 @@
+//! The calls of MOUNT.
+
+use std::sync::Arc;
+
+use nfs3_types::mount::{fhandle3, mountres3, mountres3_ok, mountstat3};
+use nfs3_types::xdr_codec::Opaque;
+
+use super::rpc::{Args, Outcome};
+use crate::mount::FileKind;
+use crate::serve::site::{Place, Site};
+
+/// Longest path.
+const MAX_PATH: usize = 1024;
+
+/// Ways to say who one is: not at all, and by the numbers of users, which are ignored.
+const FLAVORS: [u32; 2] = [0, 1];
+
+/// Answers a call.
+pub(super) fn answer(site: &Arc<Site>, procedure: u32, mut args: Args<'_>) -> Outcome {
+    match procedure {
+        // Nothing; and what is mounted no more, of which no list is kept.
+        0 | 3 | 4 => Outcome::Results(Vec::new()),
+        1 => {
+            let Some(path) = args.bytes(MAX_PATH) else {
+                return Outcome::Garbage;
+            };
+            let mounted = match mounted(site, path) {
+                Ok(handle) => mountres3::Ok(mountres3_ok {
+                    fhandle: fhandle3(Opaque::owned(handle)),
+                    auth_flavors: FLAVORS.to_vec(),
+                }),
+                Err(error) => mountres3::Err(error),
+            };
+            super::calls::packed(&mounted)
+        }
+        // Who has mounted, and what can be mounted: the token is in its name, so that the
+        // lists are empty.
+        2 | 5 => Outcome::Results(vec![0; 4]),
+        _ => Outcome::OtherProcedure,
+    }
+}
+
+/// Returns the handle of an exported directory.
+fn mounted(site: &Site, path: &[u8]) -> Result<Vec<u8>, mountstat3> {
+    let path = str::from_utf8(path).ok();
+    let path = path.and_then(|path| site.handles.exported(path));
+    let path = path.ok_or(mountstat3::MNT3ERR_ACCES)?;
+    let place = Place::find(site.vfs(), path).map_err(|_| mountstat3::MNT3ERR_NOENT)?;
+    if place.found.attr.kind != FileKind::Directory {
+        return Err(mountstat3::MNT3ERR_NOTDIR);
+    }
+    let ino = place.found.attr.ino;
+    // A lookup of its own, besides those that end with the place.
+    let looked_up = site.vfs().lookup_again(ino);
+    looked_up.map_err(|_| mountstat3::MNT3ERR_NOENT)?;
+    Ok(site.handles.of_lookup(site.vfs(), ino).to_vec())
+}
