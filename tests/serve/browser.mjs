@@ -171,6 +171,10 @@ promiseInWhole("names with characters of URLs are opened like others", async () 
 });
 
 promiseInWhole("search finds names, and words of texts", async () => {
+    const isIndexed = async () => (await (await page.request.get(`${folder}api/state`)).json()).index.texts === "done";
+    for (const begun = Date.now(); !(await isIndexed()); await page.waitForTimeout(500)) {
+        assert.ok(Date.now() - begun < 180_000, "texts are not indexed");
+    }
     await open("#/");
     await page.locator("input[type=search]").fill("robot");
     await page.keyboard.press("Enter");

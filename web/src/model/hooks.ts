@@ -1,6 +1,6 @@
 /** Hooks that connect components with the address bar, the server and the keyboard. */
 
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Folder, open } from "./folders";
 import { linkTo, parseRoute, type Route } from "./route";
 
@@ -76,7 +76,8 @@ export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 export function useKeys(keys: Keys): void {
     const latest = useRef(keys);
     latest.current = keys;
-    useEffect(() => {
+    // Before what they are for can be seen.
+    useLayoutEffect(() => {
         const press = (event: KeyboardEvent) => {
             if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || isField(event.target)) {
                 return;
