@@ -93,6 +93,7 @@ pub(super) fn view(name: &str, asset: Option<(&ViewFormat, Option<AssetType>)>) 
         View::Sound,
         View::Table,
         View::Text,
+        View::Json,
     ];
     let is_text = |extension: &&str| has_extension(name.as_bytes(), extension);
     match best.into_iter().find(|view| views.contains(view)) {
@@ -115,6 +116,7 @@ pub(super) fn has_thumbnail(name: &str, asset: Option<(&ViewFormat, Option<Asset
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::VIEW_FORMATS;
 
     #[test]
     fn nothing_active_is_sent() {
@@ -125,6 +127,28 @@ mod tests {
         }
         assert_eq!(media_type("A.PNG"), "image/png");
         assert_eq!(media_type("a.tdf"), TEXT);
+    }
+
+    #[test]
+    fn an_asset_is_shown_as_what_it_is_converted_to() {
+        let mut shown_as = Vec::new();
+        for format in VIEW_FORMATS.iter() {
+            let mut files = format.converted.of(None).files.iter();
+            if files.any(|file| known(&format!("x.{}", file.extension)).is_some()) {
+                let view = view("an asset", Some((format, None)));
+                assert_ne!(view, View::Hex, "{}", format.name);
+                shown_as.push(view);
+            }
+        }
+        for view in [
+            View::Model,
+            View::Picture,
+            View::Sound,
+            View::Text,
+            View::Json,
+        ] {
+            assert!(shown_as.contains(&view), "{view:?}");
+        }
     }
 
     #[test]
