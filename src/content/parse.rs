@@ -11,8 +11,8 @@ use hpimount_assets::view::{Shared, View};
 use hpimount_containers::io::{Error, ReadAt, Result, read_error};
 use hpimount_containers::volume::Content;
 
-/// Maximum expected memory of a model in bytes for each byte of its asset, in
-/// addition to that byte.
+/// A model is expected to take at most this many times the size of its asset, besides
+/// the asset itself.
 const EXPANSION: usize = 3;
 
 /// Who requests a model.

@@ -97,10 +97,9 @@ impl Spool {
         }
     }
 
-    /// Keeps decoded bytes of the file with this `key` from `start` on until space
-    /// is short, or until more than `max_memory` is needed for records of [`RECORD`]
-    /// bytes, for one of which `record` accounts. Returns false if there is no
-    /// space for them.
+    /// Keeps decoded bytes of the file with this `key` from `start` on. Returns false
+    /// when space is short, or when the records would exceed `max_memory`. `record`
+    /// reserves memory for the first of them ([`RECORD`] bytes).
     pub(super) fn keep_block(
         &self,
         (key, start): (Key, u64),

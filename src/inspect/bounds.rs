@@ -1,5 +1,5 @@
-//! How much a walk reads and enters for what a source has: a few kilobytes can
-//! show a million archives in archives, or petabytes.
+//! Expansion limits, which protect walks from zip bombs: a few kilobytes can show a
+//! million archives in archives, or petabytes.
 
 use super::Archive;
 

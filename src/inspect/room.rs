@@ -1,5 +1,5 @@
-//! Room for what waits until a slower thread takes it: texts of rows for the database,
-//! pieces of disc images for their checksums.
+//! A semaphore that counts the bytes of values on their way to a slower thread: rows for
+//! the database, pieces of disc images for their checksums.
 
 use std::sync::Arc;
 

@@ -62,8 +62,8 @@ pub struct Budget {
     /// Counts insertions: the clock for the age of values.
     clock: AtomicU64,
     caches: Mutex<Vec<Weak<dyn Reclaim>>>,
-    /// Held while a value is evicted, so that a thread that finds nothing to
-    /// evict knows that everything has been.
+    /// Serializes eviction: a thread that finds nothing to evict is really out of
+    /// memory.
     evicting: Mutex<()>,
     /// Whether a charge exceeds the limit, and is therefore not counted.
     oversize: AtomicBool,

@@ -3,8 +3,8 @@
 use crate::mount::Ino;
 use crate::platform::unix::page_size;
 
-/// Bytes of a file that are pushed at most; with more the kernel's own read-ahead
-/// does as well.
+/// Maximum number of bytes of a file that are pushed. From there on, the kernel's own
+/// read-ahead does as well.
 pub(super) const MAX_HEAD: u64 = 512 << 10;
 
 /// Bytes that the kernel requests at least from the start of a file, by its
@@ -23,8 +23,8 @@ const MIN_BEYOND: u32 = 2;
 /// How much of each file a reader reads from its start.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Head {
-    /// What the kernel requests for it, in bytes; [`MAX_HEAD`] if it reads
-    /// files to their ends; `None` until it has shown that.
+    /// Number of bytes that the kernel requests of each file for this reader;
+    /// [`MAX_HEAD`] if it reads files to their ends, `None` until either is known.
     requested: Option<u64>,
     first_page: FirstPage,
     /// Number of files in succession where the kernel requested the second
@@ -89,8 +89,8 @@ impl Head {
         }
     }
 
-    /// Notes that the beginning of a file of this size was pushed. Returns whether
-    /// no more of it is to be pushed, although it may be of the next one.
+    /// Notes that the beginning of a file of this size was pushed. Returns true if that
+    /// is enough of this file; the next one may get more.
     pub(super) fn note_pushed(&mut self, file: Ino, size: u64) -> bool {
         let FirstPage::Tried(tries, _) = self.first_page else {
             return false;

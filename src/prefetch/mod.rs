@@ -97,9 +97,9 @@ const MAX_PARTS: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
 /// Maximum number of blocks that wait to be pushed.
 const MAX_BLOCKS: usize = 64;
 
-/// A small read is answered before its block is decoded to the end only while
-/// at most this number of blocks wait or are being pushed. The block is then
-/// decoded a second time, by a core that is idle otherwise.
+/// Small reads are answered early, before their block is decoded to the end, only while
+/// at most this many blocks are queued. Pushing the block decodes it a second time, on
+/// a core that is idle otherwise.
 const MAX_BEHIND: usize = 4;
 
 /// Maximum number of directories in the list of those that the kernel has
@@ -318,9 +318,9 @@ impl State {
         Run::new(node, head.unwrap_or(Head::UNKNOWN), before.is_some())
     }
 
-    /// Returns the run that a reader continues which begins with this read: it
-    /// reads the files that the run was expected to read, as the next process of
-    /// `xargs` does, or begins another directory.
+    /// Returns an earlier run that this first read of a new process seems to continue.
+    /// The process reads the files that the run was expected to read, like the next one
+    /// of `xargs`, or begins another directory.
     fn run_before(&self, node: &Node<'_>, offset: u64) -> Option<&Run> {
         if offset > 0 {
             return None;

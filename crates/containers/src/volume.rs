@@ -126,9 +126,8 @@ pub trait Sink {
     /// Returns an error under the same conditions as [`Sink::dir`].
     fn link(&mut self, parent: NodeId, name: Name<'_>, file: NodeId) -> Result<()>;
 
-    /// Adds a symbolic link to an asset that the volume has declared before: to this
-    /// sink, or to the sink that it was opened with if this is a directory that is
-    /// listed later.
+    /// Adds a symbolic link to an asset. The asset must already be declared, here or,
+    /// for a deferred directory, in the volume's first sink.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Sink::dir`].

@@ -8,10 +8,9 @@ use crate::mount::order::gta::{self, DataFiles};
 use hpimount_containers::io;
 use hpimount_containers::volume::{Entry, Name, NodeId, Sink};
 
-/// A sink that puts files of a mod where the game has them, unless the folder of
-/// the game has a file at their own path: files that the game streams into the
-/// root, as if an archive had them, and data files into the folder of the game's
-/// file of that name.
+/// Places a mod's files where the game looks for them: streamed files in the root, as if
+/// an archive had them, and data files beside the game's file of that name. A file at
+/// the game folder's own path wins.
 pub(super) struct Streamed<'a, S> {
     sink: &'a mut S,
     game: &'a Path,

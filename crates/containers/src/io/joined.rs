@@ -81,8 +81,7 @@ impl ReadAt for Joined {
     }
 }
 
-/// What is left of a source after something before it, such as a program that
-/// extracts it.
+/// A source without its prefix, such as a self-extractor.
 pub struct Tail {
     source: Arc<dyn ReadAt>,
     start: u64,

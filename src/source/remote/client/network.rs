@@ -194,10 +194,9 @@ impl Network {
     /// Passes to `take` the bytes of an object from `start` to `end`, or to its
     /// end. If no version is pinned yet, the first response pins its own.
     ///
-    /// A reset connection may lose all data that was not read yet, and long
-    /// responses may be lost on connections where shorter ones arrive: the
-    /// request after one without any byte is for half as many bytes, but at
-    /// least a block, and the request after a successful one for twice as many.
+    /// A reset connection may lose all data that was not read yet, and long responses
+    /// may be lost on connections where shorter ones arrive. So after a request without
+    /// data, the next one is halved, down to a block; after a success, it is doubled.
     pub(super) async fn fetch(
         &self,
         (store, key): (&Store, &Path),
