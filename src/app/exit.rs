@@ -148,7 +148,14 @@ impl Failure {
 
     /// Returns the failure of writing to standard output.
     pub fn no_output(error: std::io::Error) -> Self {
-        Self::Other("cannot write to standard output", error)
+        match error.kind() {
+            // Of Windows' consoles, which show text only.
+            std::io::ErrorKind::InvalidData => Self::Other(
+                "cannot show these bytes; --output writes them to a file",
+                error,
+            ),
+            _ => Self::Other("cannot write to standard output", error),
+        }
     }
 
     /// Returns the exit reason.

@@ -19,7 +19,7 @@ use self::windows as system;
 pub use self::windows::{register, unregister};
 
 pub use self::system::{
-    Directory, FileMode, Ownership, WINDOWS_NAMES, ask_secretly, attribute, canonical,
+    Directory, FileMode, Ownership, WINDOWS_NAMES, ask_secretly, attribute, canonical, check_names,
     clean_up_on_signals, copy_range, create_private, end_without_reader, is_private, is_root,
     keep_from_others, keep_window_open, make_private_directory, matching, name_file, open_at,
     open_or_create_private, open_private, overlay_attribute, path_of_uri, raise_file_limit,

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use tempfile::Builder;
 
-use crate::platform::{FileMode, canonical};
+use crate::platform::{FileMode, canonical, check_names};
 use crate::sync::lock;
 
 /// What to do to a new folder. Paths are relative to it.
@@ -134,7 +134,10 @@ impl NewFolder {
         let mut components = Path::new(name).components();
         let is_normal = |component| matches!(component, Component::Normal(_));
         match !name.is_empty() && components.all(is_normal) {
-            true => Ok(self.path.join(name)),
+            true => {
+                check_names(name).map_err(|error| of_path(Path::new(name), error))?;
+                Ok(self.path.join(name))
+            }
             false => Err(of_path(
                 Path::new(name),
                 io::Error::other("is not a path in the new folder"),

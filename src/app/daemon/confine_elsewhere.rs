@@ -1,7 +1,9 @@
 //! Systems without Landlock: no confinement.
 
 use std::io;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::thread;
 
 use crate::source::remote::Access;
 
@@ -46,12 +48,19 @@ impl Confinement {
         Ok(())
     }
 
-    /// Runs `work`.
+    /// Runs `work` in a thread, since the first one of a process has a smaller stack on some
+    /// systems, and waits for it.
     ///
     /// # Errors
-    /// Never fails.
+    /// Returns an error if a thread cannot be started.
+    ///
+    /// # Panics
+    /// Panics if `work` does.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
-        Ok(work())
+        thread::scope(|scope| {
+            let done = thread::Builder::new().spawn_scoped(scope, work)?.join();
+            Ok(done.unwrap_or_else(|panic| resume_unwind(panic)))
+        })
     }
 }
 

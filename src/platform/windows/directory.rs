@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
 use super::stat::open_to_ask;
-use super::{FileMode, canonical};
+use super::{FileMode, canonical, check_names};
 use crate::platform::FileStat;
 
 /// Error of a file that another program does not share.
@@ -64,13 +64,10 @@ impl Directory {
         Ok(full)
     }
 
-    /// Returns the full form of a name of a new entry. A colon would begin the name of a
-    /// stream that nobody sees.
+    /// Returns the full form of a name of a new entry.
     fn new_entry(&self, name: &str) -> io::Result<PathBuf> {
-        match name.contains(['/', '\\', ':']) {
-            true => Err(ErrorKind::InvalidFilename.into()),
-            false => Ok(self.path.join(name)),
-        }
+        check_names(name)?;
+        Ok(self.path.join(name))
     }
 
     /// Opens a directory in it, to list that.

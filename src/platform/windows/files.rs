@@ -7,6 +7,7 @@ use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::stat::FILE_FLAG_OPEN_REPARSE_POINT;
+use hpimount_containers::text::windows_name;
 
 /// Error of reading at the end of a file.
 const HANDLE_EOF: i32 = 38;
@@ -22,6 +23,21 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
         // Some drivers of file systems cannot say it.
         _ => std::path::absolute(path),
     })
+}
+
+/// Checks that files can have the names of a path with slashes. A colon would begin the name
+/// of a stream that nobody sees, and a backslash another name.
+///
+/// # Errors
+/// Returns an error if one is not such a name.
+pub fn check_names(path: &str) -> io::Result<()> {
+    match path.split('/').all(|name| windows_name(name) == name) {
+        true => Ok(()),
+        false => Err(io::Error::new(
+            ErrorKind::InvalidFilename,
+            "is not a name that Windows can have",
+        )),
+    }
 }
 
 /// Fills `buf` with the bytes of a file at `offset`.

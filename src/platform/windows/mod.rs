@@ -8,7 +8,7 @@ mod stat;
 
 pub use self::directory::{Directory, open_at, overlay_attribute};
 pub use self::files::{
-    FileMode, Ownership, attribute, canonical, copy_range, create_private, is_private,
+    FileMode, Ownership, attribute, canonical, check_names, copy_range, create_private, is_private,
     make_private_directory, name_file, open_or_create_private, open_private, path_of_uri,
     read_exact_at, unnamed_file, write_all_at,
 };
