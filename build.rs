@@ -27,11 +27,12 @@ fn set_abilities() {
     let system = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     let has_feature = |name: &str| env::var_os(format!("CARGO_FEATURE_{name}")).is_some();
     let fuse = has_feature("FUSE") && !["macos", "windows"].contains(&&*system);
+    let serve = has_feature("SERVE");
     let abilities = [
         ("fuse", fuse),
         ("edit", fuse && system == "linux"),
-        ("serve", has_feature("SERVE") && system != "windows"),
-        ("explorer", system == "windows"),
+        ("serve", serve),
+        ("explorer", serve && system == "windows"),
     ];
     for (name, is_set) in abilities {
         println!("cargo::rustc-check-cfg=cfg({name})");

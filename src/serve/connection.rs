@@ -3,13 +3,16 @@
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::io::{self, ErrorKind, IoSlice};
+use std::net::Shutdown;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 use tokio::time::sleep;
+
+use crate::platform::is_writable;
 
 /// How long a client may take.
 #[derive(Debug, Clone, Copy)]
@@ -111,7 +114,7 @@ impl Connection {
     pub(super) fn poll_room(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             ready!(self.poll_writable(context))?;
-            if has_room(&self.stream) {
+            if is_writable(&self.stream) {
                 self.blocked.set(None);
                 return Poll::Ready(Ok(()));
             }
@@ -184,11 +187,10 @@ impl Connection {
 
     /// Ends sending.
     pub(super) fn end(&self) -> io::Result<()> {
-        let ended = rustix::net::shutdown(&self.stream, rustix::net::Shutdown::Write);
-        match ended {
+        match SockRef::from(&self.stream).shutdown(Shutdown::Write) {
             // The client has closed it.
-            Err(rustix::io::Errno::NOTCONN) => Ok(()),
-            ended => Ok(ended?),
+            Err(error) if error.kind() == ErrorKind::NotConnected => Ok(()),
+            ended => ended,
         }
     }
 
@@ -197,16 +199,6 @@ impl Connection {
     pub(super) fn reset(&self) {
         // Without it, the client misses bytes.
         let _ = self.stream.set_zero_linger();
-    }
-}
-
-/// Returns whether the send buffer of a socket has room for a third of its size, by which
-/// the kernel calls it writable.
-fn has_room(stream: &TcpStream) -> bool {
-    let mut sockets = [PollFd::new(stream, PollFlags::OUT)];
-    match poll(&mut sockets, Some(&Timespec::default())) {
-        Ok(ready) => ready > 0,
-        Err(_) => true,
     }
 }
 

@@ -41,6 +41,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
+use socket2::SockRef;
 use tokio::runtime::Builder;
 use tokio::sync::watch;
 
@@ -64,7 +65,7 @@ const SEND_BUFFER: usize = 256 << 10;
 pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     let listener = TcpListener::bind(address)?;
     // Its connections inherit it.
-    rustix::net::sockopt::set_socket_send_buffer_size(&listener, SEND_BUFFER)?;
+    SockRef::from(&listener).set_send_buffer_size(SEND_BUFFER)?;
     Ok(listener)
 }
 

@@ -70,10 +70,7 @@ impl Texts {
         most: u64,
         enter: impl FnOnce() -> io::Result<()> + Send + 'static,
     ) -> io::Result<Self> {
-        let folder = tempfile::tempdir()?;
-        let database = Database::temporary(&folder.path().join("texts.sqlite"), most);
-        let database = database.map_err(io::Error::other)?;
-        folder.close()?;
+        let database = Database::temporary(most).map_err(io::Error::other)?;
         let (rows, received) = sync_channel(MAX_WAITING);
         let (searches, asked) = sync_channel(MAX_WAITING);
         let work = move || match enter() {

@@ -1,6 +1,6 @@
 //! What only some systems have of the process: the mount and its background, signals,
 //! sandboxes, limits, and archives that desktops open. This is the only file that asks for
-//! it; without FUSE, [`elsewhere`] says what there is instead.
+//! it; without FUSE, `elsewhere.rs` says what there is instead.
 
 mod allocator;
 #[cfg(fuse)]
@@ -40,6 +40,7 @@ mod run;
 #[cfg(serve)]
 mod serve;
 #[cfg(any(fuse, serve))]
+#[cfg_attr(not(unix), path = "signals_elsewhere.rs")]
 mod signals;
 #[cfg(fuse)]
 mod supervisor;

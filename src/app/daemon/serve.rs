@@ -1,7 +1,6 @@
 //! `hpi serve`: the threads of the server, their confinement, and its end.
 
-use std::fs::File;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
@@ -128,7 +127,7 @@ pub fn serve(
         false => Confinement::to_clients().enter(),
     };
     restricted.map_err(Failure::no_thread)?;
-    wait_for_end(signals);
+    signals::wait(signals);
     let ended = serving.end();
     ::log::logger().flush();
     ended.map_err(|error| Failure::Other("the server ended unexpectedly", error))?;
@@ -156,13 +155,6 @@ fn patience() -> Patience {
     }
 }
 
-/// Waits for a signal. The next one ends the process at once.
-fn wait_for_end(mut signals: signal_hook::iterator::Signals) {
-    if let Some(signal) = signals.forever().next() {
-        ::log::info!("signal {signal}");
-    }
-}
-
 /// Returns the number of reading threads.
 fn threads(sources: &Sources, options: &MountOptions) -> usize {
     reading_threads(sources, options).max(MIN_THREADS)
@@ -171,7 +163,7 @@ fn threads(sources: &Sources, options: &MountOptions) -> usize {
 /// Returns random bits.
 fn random() -> io::Result<u128> {
     let mut bits = [0; 16];
-    File::open("/dev/urandom")?.read_exact(&mut bits)?;
+    getrandom::fill(&mut bits)?;
     Ok(u128::from_le_bytes(bits))
 }
 
@@ -327,14 +319,20 @@ impl Urls {
     }
 }
 
+/// The program that opens URLs, and its first arguments.
+const URL_OPENER: (&str, &[&str]) = if cfg!(windows) {
+    ("rundll32", &["url.dll,FileProtocolHandler"])
+} else if cfg!(target_vendor = "apple") {
+    ("open", &[])
+} else {
+    ("xdg-open", &[])
+};
+
 /// Opens the browser.
 fn open_browser(url: &str) {
-    let opener = match cfg!(target_vendor = "apple") {
-        true => "open",
-        false => "xdg-open",
-    };
+    let (opener, arguments) = URL_OPENER;
     let mut command = Command::new(opener);
-    command.arg(url).stdin(Stdio::null());
+    command.args(arguments).arg(url).stdin(Stdio::null());
     let started = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     if let Err(error) = started {
         tell(format!("{opener}, which opens the browser: {error}"));

@@ -57,6 +57,14 @@ fn ignored() -> u64 {
         .unwrap_or(0)
 }
 
+/// Waits for a signal of [`catch`]. The next one ends the process at once.
+#[cfg(serve)]
+pub(super) fn wait(mut signals: Signals) {
+    if let Some(signal) = signals.forever().next() {
+        log::info!("signal {signal}");
+    }
+}
+
 /// Makes sure that child processes can be waited for. If SIGCHLD is ignored,
 /// which is inherited from the parent process, exit statuses are discarded.
 ///

@@ -13,6 +13,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use super::{AssetRow, EntryRow, Found, ReferenceRow, Row, Words};
 use crate::inspect::Error;
 use crate::inspect::text::{Date, hexadecimal};
+use crate::platform::unnamed_database;
 
 /// Identifies files with these tables in their headers (`hpiX`).
 const APPLICATION: i32 = 0x6870_6958;
@@ -142,16 +143,16 @@ impl Database {
         })
     }
 
-    /// Makes a database for this process alone, of at most this many bytes. Its file can be
-    /// deleted at once, and no other file is opened for it. An interruption destroys it.
+    /// Makes a database for this process alone, of at most this many bytes, in a file without
+    /// a name. An interruption destroys it.
     ///
     /// # Errors
     /// Returns an error if it cannot be made.
-    pub fn temporary(path: &Path, most: u64) -> Result<Self, Error> {
+    pub fn temporary(most: u64) -> Result<Self, Error> {
         let name = "the index of texts".to_owned();
-        let make = || {
+        let make = |path: &Path, access: &str| {
             let flags = OpenFlags::default();
-            let connection = Connection::open_with_flags_and_vfs(path, flags, "unix-none")?;
+            let connection = Connection::open_with_flags_and_vfs(path, flags, access)?;
             set_journal(&connection, "OFF")?;
             connection.pragma_update(None, "synchronous", "OFF")?;
             connection.pragma_update(None, "temp_store", "MEMORY")?;
@@ -162,7 +163,9 @@ impl Database {
             Ok::<_, rusqlite::Error>(connection)
         };
         Ok(Self {
-            connection: make().map_err(|error| wrong(&name, error))?,
+            connection: unnamed_database(make)
+                .map_err(|error| wrong(&name, error))?
+                .map_err(|error| wrong(&name, error))?,
             name,
             source: 0,
             next: 0,
@@ -460,10 +463,7 @@ mod tests {
 
     #[test]
     fn a_temporary_database_works_without_its_file() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("index.sqlite");
-        let mut database = Database::temporary(&path, 8 << 20).unwrap();
-        directory.close().unwrap();
+        let mut database = Database::temporary(8 << 20).unwrap();
         assert!(database.begin("source", None).unwrap());
         for number in 0..1000 {
             database

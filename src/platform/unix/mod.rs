@@ -11,10 +11,12 @@ mod written;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 pub use self::beneath::{DIRECTORY_HANDLE, open_beneath, rename_without_replacing};
@@ -59,6 +61,34 @@ pub fn page_size() -> u64 {
 /// Returns whether the process runs with the rights of root.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
+}
+
+/// Returns the numbers of the user and the group of the process.
+pub fn user_and_group() -> (u32, u32) {
+    let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
+    (user.as_raw(), group.as_raw())
+}
+
+/// Returns whether the send buffer of a socket has room for a third of its size, by which
+/// the kernel calls it writable.
+pub fn is_writable(socket: &impl AsFd) -> bool {
+    let mut sockets = [PollFd::new(socket, PollFlags::OUT)];
+    match poll(&mut sockets, Some(&Timespec::default())) {
+        Ok(ready) => ready > 0,
+        Err(_) => true,
+    }
+}
+
+/// Opens a database with a file that has no name afterwards. `open` gets the path of the file
+/// and the name of SQLite's access to it, which neither locks it nor opens another one.
+///
+/// # Errors
+/// Returns the error of making a temporary folder, or of removing it.
+pub fn unnamed_database<T>(open: impl FnOnce(&Path, &str) -> T) -> io::Result<T> {
+    let folder = tempfile::tempdir()?;
+    let opened = open(&folder.path().join("database"), "unix-none");
+    folder.close()?;
+    Ok(opened)
 }
 
 /// Permits the process as many open files as its hard limit does.

@@ -13,8 +13,8 @@ pub use self::files::{
     read_exact_at, unnamed_file, write_all_at,
 };
 pub use self::process::{
-    ask_secretly, clean_up_on_signals, end_without_reader, is_root, keep_from_others,
-    keep_window_open, matching, raise_file_limit,
+    ask_secretly, clean_up_on_signals, end_without_reader, is_root, is_writable, keep_from_others,
+    keep_window_open, matching, raise_file_limit, unnamed_database, user_and_group,
 };
 pub use self::registry::{register, unregister};
 

@@ -54,6 +54,25 @@ pub fn is_root() -> bool {
     false
 }
 
+/// Opens a database with a file that goes with it. `open` gets its path, by which SQLite knows
+/// such files, and the name of SQLite's access to it.
+///
+/// # Errors
+/// Never fails.
+pub fn unnamed_database<T>(open: impl FnOnce(&Path, &str) -> T) -> io::Result<T> {
+    Ok(open(Path::new(""), "win32"))
+}
+
+/// Returns zeros: users and groups have no numbers.
+pub fn user_and_group() -> (u32, u32) {
+    (0, 0)
+}
+
+/// Returns true: whether a socket takes more is known when it is written to.
+pub fn is_writable<Socket>(_socket: &Socket) -> bool {
+    true
+}
+
 /// Returns the files that an argument means: with `*` or `?` in its last name those that
 /// match it, sorted, or itself if none does.
 pub fn matching(argument: &OsStr) -> Vec<OsString> {

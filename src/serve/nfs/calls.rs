@@ -17,6 +17,7 @@ use nfs3_types::xdr_codec::{List, Opaque, Pack, Void};
 use super::rpc::{Args, Outcome};
 use crate::content::Access;
 use crate::mount::{Attr, Error, FileKind, Ino};
+use crate::platform::user_and_group;
 use crate::serve::site::Site;
 
 /// Most bytes of a read, and of a part of a directory.
@@ -117,6 +118,7 @@ impl Calls<'_> {
 
     fn fattr(&self, attr: &Attr) -> fattr3 {
         let seconds = attr.modified.clamp(0, u32::MAX.into()) as u32;
+        let (uid, gid) = user_and_group();
         let time = || nfstime3 {
             seconds,
             nseconds: 0,
@@ -129,8 +131,8 @@ impl Calls<'_> {
             },
             mode: attr.mode.into(),
             nlink: attr.nlink,
-            uid: rustix::process::getuid().as_raw(),
-            gid: rustix::process::getgid().as_raw(),
+            uid,
+            gid,
             size: attr.size,
             used: attr.size.next_multiple_of(BLOCK),
             rdev: specdata3 {

@@ -21,7 +21,7 @@ const NUMBERED_DEVICES: [&str; 2] = ["com", "lpt"];
 ///   at the end.
 /// * The first letter of a name of a device, such as `con` or `lpt1.txt`, becomes `%XX`.
 /// * A result of more than 255 units of UTF-16 is truncated as by
-///   [`file_name`](super::file_name).
+///   [`file_name`](super::file_name()).
 pub fn windows_name(name: &str) -> Cow<'_, str> {
     let last = name.len().saturating_sub(1);
     let is_special = |(at, c): (usize, char)| match c {
