@@ -1,4 +1,4 @@
-//! Answers, and why there is none.
+//! Answers, and the reasons for refusals.
 
 use bytes::Bytes;
 
@@ -104,7 +104,7 @@ impl Answer {
     }
 }
 
-/// Why a request is not answered with what it asks for.
+/// The reason why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// The request is wrong.
@@ -121,7 +121,7 @@ pub(super) enum Refusal {
     MethodNotAllowed,
     /// There are too many clients, or too much to do.
     Busy,
-    /// What it asks for cannot be had, for this reason.
+    /// The file cannot be read, for this reason.
     Failed(Error, String),
     /// This program has failed.
     Internal,

@@ -312,7 +312,7 @@ struct Listing {
     href: String,
     /// What follows of the directory.
     entries: Option<Entries>,
-    /// What was written and not sent.
+    /// Bytes that were written and not sent.
     text: String,
     is_ended: bool,
 }

@@ -3,6 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
 use super::answer::Refusal;
 use super::head::Head;
 
@@ -266,36 +269,13 @@ fn authorized(header: &str) -> Option<String> {
     match scheme.to_ascii_lowercase().as_str() {
         "bearer" => Some(value.trim().to_owned()),
         "basic" => {
-            let pair = String::from_utf8(base64(value.trim())?).ok()?;
+            let pair = STANDARD.decode(value.trim()).ok()?;
+            let pair = String::from_utf8(pair).ok()?;
             pair.split_once(':')
                 .map(|(_, password)| password.to_owned())
         }
         _ => None,
     }
-}
-
-/// Decodes Base64 (RFC 4648).
-fn base64(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte| {
-        Some(match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        })
-    };
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    for digits in text.trim_end_matches('=').as_bytes().chunks(4) {
-        let mut bits = 0_u32;
-        for &byte in digits {
-            bits = bits << 6 | u32::from(digit(byte)?);
-        }
-        bits <<= 6 * (4 - digits.len());
-        bytes.extend_from_slice(&bits.to_be_bytes()[1..digits.len().max(1)]);
-    }
-    Some(bytes)
 }
 
 /// Slows down those who try tokens.
@@ -444,20 +424,6 @@ mod tests {
         assert!(!with("", &[("cookie", other_port)], None));
         assert!(!with("token=a-word-of-some-lengthx", &[], None));
         assert!(!with("", &[], None) && !with("", &[], Some("")));
-    }
-
-    #[test]
-    fn base64_is_decoded() {
-        for (text, bytes) in [
-            ("", ""),
-            ("Zg==", "f"),
-            ("Zm8=", "fo"),
-            ("Zm9v", "foo"),
-            ("Zm9vYg", "foob"),
-        ] {
-            assert_eq!(base64(text).unwrap(), bytes.as_bytes());
-        }
-        assert_eq!(base64("Z!=="), None);
     }
 
     #[test]

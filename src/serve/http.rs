@@ -95,14 +95,14 @@ pub(super) fn run(
             let (queue, stop) = (server.queue.clone(), server.stop.clone());
             spawn_local(records::accept(listener, queue, patience, stop));
         }
-        // An error means that whoever asks for the end is gone.
+        // An error means that the owner of the server is gone.
         let _ = stop.wait_for(|is_ending| *is_ending).await;
         let ended = async {
             while !server.clients.borrow().is_empty() {
                 sleep(Duration::from_millis(20)).await;
             }
         };
-        // The rest of what is not answered by then is cut off.
+        // Answers that take longer are cut off.
         let _ = timeout(GRACE, ended).await;
         Ok(())
     })

@@ -142,7 +142,7 @@ struct Page {
     /// Whether it begins with the first entry.
     is_first: bool,
     state: State,
-    /// What was listed and not written.
+    /// Entries that were listed and not written.
     batch: Vec<Listed>,
 }
 
@@ -259,7 +259,7 @@ fn kind_name(kind: FileKind) -> &'static str {
 pub(super) fn entry(site: &Site, directory: &str, listed: &Listed) -> Map<String, Value> {
     let Listed { name, attr, .. } = listed;
     let vfs = site.vfs();
-    // A link is shown as what it leads to.
+    // A link is shown as its target.
     let target = (attr.kind == FileKind::Symlink)
         .then(|| Place::find(vfs, &joined(directory, name)).ok())
         .flatten();

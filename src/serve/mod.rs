@@ -84,8 +84,8 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Starts the thread with the connections, those of `nfs` too, which calls `enter` first, to be confined.
-    /// There will be this many threads that read.
+    /// Starts the thread with the connections of all listeners, which calls `enter` first, to be
+    /// confined. `threads` is the number of reading threads.
     ///
     /// # Errors
     /// Returns an error if it cannot be started.
@@ -99,7 +99,7 @@ impl Serving {
     ) -> io::Result<Self> {
         let queue = Arc::new(Queue::new(threads / 2));
         let (stop, stopped) = watch::channel(false);
-        // Afterwards it could not make what it waits with.
+        // The confined thread could not make its epoll descriptor.
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let work = queue.clone();
         let serve = move || {

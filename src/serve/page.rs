@@ -87,7 +87,7 @@ pub(super) fn licences(head: &Head) -> Answer {
 /// Answers with a file of a page.
 ///
 /// # Errors
-/// Returns an error if there is none of this name.
+/// Returns an error if the explorer has no such file.
 pub(super) fn asset(head: &Head, name: &str) -> Result<Answer, Refusal> {
     if name == STYLE_NAME {
         let kind = "text/css; charset=utf-8";

@@ -1,4 +1,4 @@
-//! The work of the reading threads, in the order in which it is done.
+//! The queue of the reading threads.
 //!
 //! What people wait for comes first: a listing or the first bytes of a file waits for the
 //! work that has begun, and never for the rest of a thousand downloads. Pictures of
@@ -18,9 +18,9 @@ use crate::sync::{Condvar, Mutex, lock, wait};
 /// How long work may wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Urgency {
-    /// Somebody waits for it.
+    /// A client waits for the first bytes.
     First,
-    /// It continues what was begun.
+    /// A client waits for further bytes.
     Further,
     /// It is a picture of a directory.
     Picture,

@@ -31,7 +31,7 @@ pub(super) fn place(site: &Arc<Site>, path: &str) -> Result<Answer, Refusal> {
     let vfs = site.vfs();
     let place = Place::find(vfs, path)?;
     let (ino, path) = (place.found.attr.ino, &place.found.path);
-    // What has no node is in nothing.
+    // A file without a node is in no source.
     let chain = vfs.containers(ino).unwrap_or_default();
     let chain = chain.into_iter().map(|container| match container.path {
         Some(path) => json!({ "path": path, "format": container.format }),

@@ -43,7 +43,7 @@ impl Tag {
     }
 }
 
-/// What is sent of a file.
+/// The part of a file that is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
     /// All of it.
@@ -58,7 +58,7 @@ pub(super) enum Part {
     OtherVersion,
 }
 
-/// Returns what is sent of a file with this tag, time and size.
+/// Returns the part of a file with this tag, time and size that is sent.
 pub(super) fn part(head: &Head, tag: Option<&Tag>, modified: SystemTime, size: u64) -> Part {
     let is_tagged = |header: &str, is_strong| {
         let header = head.header(header)?;

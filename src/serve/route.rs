@@ -22,14 +22,14 @@ impl Tree {
     }
 }
 
-/// What is searched for.
+/// A search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Query {
     /// A part of a name.
     pub(super) text: String,
     /// The directory to search.
     pub(super) path: String,
-    /// The type of what is wanted, in lower case.
+    /// The extension of the entries, in lower case.
     pub(super) type_of: Option<String>,
     /// Whether names and texts are searched.
     pub(super) names: bool,
@@ -73,7 +73,7 @@ pub(super) enum Depth {
     Infinity,
 }
 
-/// What is asked for.
+/// A request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Call {
     /// The explorer.
@@ -102,7 +102,7 @@ pub(super) enum Call {
     Properties {
         /// Its path; `None` for the directory above the tree.
         path: Option<String>,
-        /// Whether those of its entries are asked for.
+        /// Whether the properties of its entries are returned too.
         depth: Depth,
         /// The body of the request.
         body: Vec<u8>,
@@ -133,7 +133,7 @@ pub(super) enum Call {
     Where(String),
     /// How two entries differ.
     Diff([String; 2]),
-    /// What is served, and how it fares.
+    /// The sources, and the state of the server.
     State,
     /// The licences of what the program consists of.
     Licences,

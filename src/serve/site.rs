@@ -1,4 +1,4 @@
-//! What is served: the tree, its entries and their tags.
+//! The site: the tree, its entries and their tags.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Cached for Thumbnail {
 /// Number of bytes of a piece of a body that is not large.
 pub(super) const PIECE: usize = 64 << 10;
 
-/// What is served.
+/// A tree that is served.
 pub struct Site {
     vfs: Arc<Vfs>,
     /// What all tags follow from.
@@ -88,7 +88,7 @@ impl Site {
         &self.vfs
     }
 
-    /// Answers what is served, and how it fares.
+    /// Answers with the sources and the state of the server.
     pub(super) fn state(&self, index: Value) -> Answer {
         let reader = self.vfs.reader();
         let stats = reader.stats.to_json();
@@ -118,16 +118,16 @@ impl Site {
     }
 }
 
-/// What identifies the sources before they are opened.
+/// A number that identifies the sources before they are opened.
 #[derive(Debug, Clone, Copy)]
 pub struct SourceIdentity {
     number: u64,
-    /// Whether it is known what identifies them.
+    /// Whether all sources have an identity: those on servers have none before they are read.
     is_complete: bool,
 }
 
 impl SourceIdentity {
-    /// Returns that of sources.
+    /// Returns the identity of sources.
     pub fn of(prepared: &Prepared) -> Self {
         let mut hasher = DefaultHasher::new();
         let is_complete = prepared.identify(&mut hasher);

@@ -138,7 +138,7 @@ impl Texts {
     }
 }
 
-/// Adds rows to the index, and answers searches, until nobody asks any more.
+/// Adds rows to the index, and answers searches, until the server ends.
 fn work(mut database: Database, rows: &Receiver<Row>, searches: &Receiver<Search>) {
     let mut is_writable = database.begin("", None).is_ok();
     loop {

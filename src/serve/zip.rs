@@ -102,7 +102,7 @@ struct Open {
 
 /// An entry for the directory at the end.
 struct Entry {
-    /// Its path; that of a directory ends with a slash.
+    /// Its path; the path of a directory ends with a slash.
     name: Box<str>,
     modified: i64,
     /// Type and permissions as on Unix.

@@ -32,7 +32,7 @@ const LOOPBACK: [IpAddr; 2] = [
 /// Where to serve, and for whom.
 #[derive(Debug, Clone, Default)]
 pub struct Serve {
-    /// The address; without it that of this machine for itself.
+    /// The address; without it, loopback.
     pub host: Option<IpAddr>,
     /// The port; without it the first one that is free, from the usual one on.
     pub port: Option<u16>,
@@ -282,7 +282,7 @@ impl Urls {
         }
     }
 
-    /// Prints them, with what they are for if a person reads it.
+    /// Prints the URLs; on a terminal, each with its purpose.
     fn print(&self) -> io::Result<()> {
         let mut out = io::stdout().lock();
         let is_terminal = out.is_terminal();

@@ -182,8 +182,7 @@ const EDIT: &[c_long] = &[
     libc::SYS_utimensat,
 ];
 
-/// Calls of threads that communicate with clients: those of open sockets, and waiting for
-/// them.
+/// Calls of threads that communicate with clients, over open sockets.
 const SERVE: &[c_long] = &[
     libc::SYS_accept4,
     libc::SYS_epoll_ctl,
