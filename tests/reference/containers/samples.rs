@@ -8,6 +8,7 @@ use std::process::Command;
 
 use crate::shared;
 use hpimount_containers::Archive;
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use testkit::containers::{Contents as _, open_path};
 use testkit::skip::possible;
@@ -131,7 +132,9 @@ fn found(opened: &Archive, known: &[File]) -> Vec<File> {
         let path = known.iter().find(is_hash).map_or(path, |(hash, _, _)| hash);
         // Nothing is read of an empty file, so reading it cannot fail.
         let digest = opened.sha256(entry).ok().filter(|_| entry.size != Some(0));
-        (path.to_owned(), entry.size.unwrap(), digest)
+        // The independent readers escape nothing.
+        let path = percent_decode_str(path).decode_utf8_lossy();
+        (path.into_owned(), entry.size.unwrap(), digest)
     });
     let mut files: Vec<File> = files.collect();
     files.sort();
