@@ -50,7 +50,7 @@ impl EditedMount {
             self.closed(number, own, Some(Note::Scratch));
             return Ok(());
         }
-        let is_slot = is_converted(&path) && self.is_slot(number);
+        let is_slot = is_converted(&path) && self.is_slot(number)?;
         let (size, _) = own.bytes.attributes().map_err(|error| errno(&error))?;
         if is_slot && size == 0 {
             // Programs close it in between.
@@ -79,8 +79,8 @@ impl EditedMount {
     }
 
     /// Returns whether the sources have a converted file at the path of an inode.
-    pub(super) fn is_slot(&self, number: u64) -> bool {
-        self.in_tree(number, |_, _| ()).is_some()
+    fn is_slot(&self, number: u64) -> Result<bool> {
+        Ok(self.in_tree(number, |_, _| ())?.is_some())
     }
 
     fn closed(&self, number: u64, own: Own, note: Option<Note>) {

@@ -63,7 +63,7 @@ impl EditedMount {
             let is_name = version.vfs.is_asset_link(ino);
             is_name.then(|| version.vfs.readlink(ino)).transpose()
         });
-        let Some(text) = is_name.ok_or(Errno::NOENT)?.map_err(errno_of)? else {
+        let Some(text) = is_name?.ok_or(Errno::NOENT)?.map_err(errno_of)? else {
             return Ok(None);
         };
         let text = String::from_utf8(text).map_err(|_| Errno::INVAL)?;

@@ -162,7 +162,7 @@ impl EditedMount {
             }
             is_converted(&path) && version.vfs.is_editable(ino)
         });
-        match editable {
+        match editable? {
             Some(false) => Err(Errno::PERM),
             Some(true) | None => Ok(()),
         }

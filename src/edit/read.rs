@@ -123,7 +123,8 @@ impl EditedMount {
             return vec![EDIT];
         }
         let of = |version: &Version, ino| version.vfs.xattr_names(ino);
-        self.in_tree(number, of).unwrap_or_default()
+        // Without them, programs go on.
+        self.in_tree(number, of).ok().flatten().unwrap_or_default()
     }
 
     /// Returns the value of an extended attribute.
@@ -138,22 +139,35 @@ impl EditedMount {
             return Err(Errno::OPNOTSUPP);
         }
         let value = self.in_tree(number, |version, ino| version.vfs.xattr(ino, name));
-        value.ok_or(Errno::NODATA)?.map_err(errno_of)
+        value?.ok_or(Errno::NODATA)?.map_err(errno_of)
     }
 
-    /// Calls `of` with what the latest version has at the path of an inode.
-    pub(super) fn in_tree<T>(&self, number: u64, of: impl FnOnce(&Version, Ino) -> T) -> Option<T> {
+    /// Calls `of` with the entry that the latest version has at the path of an inode, if there
+    /// is one.
+    ///
+    /// # Errors
+    /// Returns the error of looking it up.
+    pub(super) fn in_tree<T>(
+        &self,
+        number: u64,
+        of: impl FnOnce(&Version, Ino) -> T,
+    ) -> Result<Option<T>> {
         let (parent, name) = {
             let inodes = lock(&self.inodes);
-            let inode = inodes.get(inodes.exact(number))?;
+            let inode = inodes.get(inodes.exact(number)).ok_or(Errno::STALE)?;
             (inode.parent, inode.name.clone())
         };
         let version = self.newest();
-        let directory = self.directory_in(&version, parent).ok()?;
-        let attr = version.vfs.lookup(directory, &name).ok()?;
+        let found = self
+            .directory_in(&version, parent)
+            .and_then(|directory| version.vfs.lookup(directory, &name).map_err(errno_of));
+        let attr = match found {
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+            found => found?,
+        };
         let value = of(&version, attr.ino);
         version.vfs.forget(attr.ino, 1);
-        Some(value)
+        Ok(Some(value))
     }
 }
 
