@@ -117,24 +117,23 @@ impl Database {
     /// Returns an error if it cannot be opened, or if it is not an index.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
-        let connection = Connection::open(path).and_then(|mut connection| {
-            connection.busy_handler(Some(wait))?;
-            let kind = Kind::of(&connection)?;
-            Ok((connection, kind))
-        });
-        let (connection, kind) = connection.map_err(|error| wrong(&name, error))?;
+        let mut pauses = 0;
+        let (connection, kind) = loop {
+            match connect(path) {
+                // SQLite does not wait for all locks that others may have at their start.
+                Err(error) if is_busy(&error) => _ = wait(pauses),
+                connected => break connected.map_err(|error| wrong(&name, error))?,
+            }
+            pauses += 1;
+        };
         match kind {
-            Kind::Empty => create(&connection),
-            Kind::Index(VERSION) => Ok(()),
+            Kind::Empty | Kind::Index(VERSION) => {}
             Kind::Index(version) => {
                 let text = format!("has tables of version {version}; delete it first");
                 return Err(wrong(&name, text));
             }
             Kind::Other => return Err(wrong(&name, "is a database of another program")),
         }
-        .and_then(|()| set_journal(&connection, "WAL"))
-        .and_then(|()| connection.pragma_update(None, "cache_size", -CACHE))
-        .map_err(|error| wrong(&name, error))?;
         Ok(Self {
             connection,
             name,
@@ -404,6 +403,21 @@ impl Kind {
         connection.execute_batch("COMMIT")?;
         Ok(kind)
     }
+}
+
+/// Opens a database. An index, or what was empty and is one now, can be written to.
+fn connect(path: &Path) -> rusqlite::Result<(Connection, Kind)> {
+    let mut connection = Connection::open(path)?;
+    connection.busy_handler(Some(wait))?;
+    let kind = Kind::of(&connection)?;
+    if matches!(kind, Kind::Empty) {
+        create(&connection)?;
+    }
+    if matches!(kind, Kind::Empty | Kind::Index(VERSION)) {
+        set_journal(&connection, "WAL")?;
+        connection.pragma_update(None, "cache_size", -CACHE)?;
+    }
+    Ok((connection, kind))
 }
 
 /// Makes the tables, unless another process was quicker.
