@@ -107,6 +107,17 @@ function isField(target: EventTarget | null): boolean {
     );
 }
 
+/** Focuses a link when it gets the focus of the list that it is in, which scrolls by itself. */
+export function useFocused(hasFocus: boolean): { current: HTMLAnchorElement | null } {
+    const link = useRef<HTMLAnchorElement>(null);
+    useEffect(() => {
+        if (hasFocus) {
+            link.current?.focus({ preventScroll: true });
+        }
+    }, [hasFocus]);
+    return link;
+}
+
 /** Follows the size of an element. */
 export function useSize<T extends HTMLElement>(): [{ current: T | null }, { width: number; height: number }] {
     const element = useRef<T>(null);
@@ -133,4 +144,10 @@ export function useSetting<T extends string>(name: string, initial: T): [T, (val
         setValue(value);
     }, []);
     return [value, change];
+}
+
+/** A setting that is on or off. */
+export function useSwitch(name: string, initial: boolean): [boolean, (isOn: boolean) => void] {
+    const [value, setValue] = useSetting<"on" | "off">(name, initial ? "on" : "off");
+    return [value === "on", (isOn) => setValue(isOn ? "on" : "off")];
 }

@@ -54,6 +54,22 @@ export function FilterField({ id, label, value, onInput, onEnter, children }: Fi
     );
 }
 
+interface SwitchProps {
+    label: string;
+    title?: string;
+    isOn: boolean;
+    onChange: (isOn: boolean) => void;
+}
+
+/** A button that is pressed while something is on. */
+export function Switch({ label, title, isOn, onChange }: SwitchProps) {
+    return (
+        <button type="button" class="button" aria-pressed={isOn} title={title} onClick={() => onChange(!isOn)}>
+            {label}
+        </button>
+    );
+}
+
 /** A button that copies a text. */
 export function CopyButton({ text, label }: { text: string; label: string }) {
     const [isDone, setIsDone] = useState(false);

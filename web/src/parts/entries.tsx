@@ -1,9 +1,9 @@
 /** The entries of a folder, as pictures or as lines. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { Entry } from "../model/api";
 import { formatSize, formatTime } from "../model/format";
-import { usesKeyboard } from "../model/hooks";
+import { useFocused, usesKeyboard } from "../model/hooks";
 import { type Key, KEYS, nextOrder, type Order } from "../model/order";
 import { join } from "../model/paths";
 import { destination, lastPosition } from "../model/places";
@@ -148,12 +148,7 @@ interface CellProps {
 }
 
 function Cell({ path, entry, layout, isActive, hasFocus, onFocus }: CellProps) {
-    const link = useRef<HTMLAnchorElement>(null);
-    useEffect(() => {
-        if (hasFocus) {
-            link.current?.focus({ preventScroll: true });
-        }
-    }, [hasFocus]);
+    const link = useFocused(hasFocus);
     const anchor = (
         <a
             ref={link}

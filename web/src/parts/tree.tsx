@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import { open } from "../model/folders";
-import { go } from "../model/hooks";
+import { go, useFocused } from "../model/hooks";
 import { type Line, lineOf, outline } from "../model/outline";
 import { ancestors, parentOf } from "../model/paths";
 import { linkTo } from "../model/route";
@@ -109,12 +109,7 @@ interface TreeLineProps {
 }
 
 function TreeLine({ line, isSelected, isActive, hasFocus, onFold, onOpen }: TreeLineProps) {
-    const link = useRef<HTMLAnchorElement>(null);
-    useEffect(() => {
-        if (hasFocus) {
-            link.current?.focus({ preventScroll: true });
-        }
-    }, [hasFocus]);
+    const link = useFocused(hasFocus);
     const clickFold = (event: MouseEvent) => {
         event.preventDefault();
         event.stopPropagation();

@@ -3,8 +3,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { files, request } from "../model/api";
 import { formatCount } from "../model/format";
-import { setParams, useKeys, useSetting, useSize } from "../model/hooks";
-import { Failure, Waiting } from "../parts/controls";
+import { setParams, useKeys, useSize, useSwitch } from "../model/hooks";
+import { Failure, Switch, Waiting } from "../parts/controls";
 import { IconButton } from "../parts/icons";
 import { Animations } from "./animations";
 import type { ModelScene } from "./scene";
@@ -82,11 +82,11 @@ function Switches({ scene }: { scene: ModelScene }) {
     const [wireframe, setWireframe] = useState(false);
     const [hidden, setHidden] = useState(false);
     const [turning, setTurning] = useState(false);
-    const [pixels, setPixels] = useSetting<"on" | "off">("texels", "off");
+    const [pixels, setPixels] = useSwitch("texels", false);
     useEffect(() => scene.setWireframe(wireframe), [wireframe]);
     useEffect(() => scene.setHiddenShown(hidden), [hidden]);
     useEffect(() => scene.setTurning(turning), [turning]);
-    useEffect(() => scene.setPixels(pixels === "on"), [pixels]);
+    useEffect(() => scene.setPixels(pixels), [pixels]);
     useKeys({
         w: () => setWireframe(!wireframe),
         h: () => setHidden(!hidden),
@@ -100,35 +100,15 @@ function Switches({ scene }: { scene: ModelScene }) {
                 Wireframe
             </IconButton>
             {scene.hiddenCount > 0 && (
-                <button
-                    type="button"
-                    class="button"
-                    aria-pressed={hidden}
+                <Switch
+                    label={`Hidden nodes (${scene.hiddenCount})`}
                     title="Hidden nodes (h)"
-                    onClick={() => setHidden(!hidden)}
-                >
-                    Hidden nodes ({scene.hiddenCount})
-                </button>
+                    isOn={hidden}
+                    onChange={setHidden}
+                />
             )}
-            <button
-                type="button"
-                class="button"
-                aria-pressed={turning}
-                title="Turn (t)"
-                onClick={() => setTurning(!turning)}
-            >
-                Turn
-            </button>
-            {textures > 0 && (
-                <button
-                    type="button"
-                    class="button"
-                    aria-pressed={pixels === "on"}
-                    onClick={() => setPixels(pixels === "on" ? "off" : "on")}
-                >
-                    Pixels
-                </button>
-            )}
+            <Switch label="Turn" title="Turn (t)" isOn={turning} onChange={setTurning} />
+            {textures > 0 && <Switch label="Pixels" isOn={pixels} onChange={setPixels} />}
             <button type="button" class="button" title="Reset the view (r)" onClick={() => scene.reset()}>
                 Reset view
             </button>

@@ -3,8 +3,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { files, request } from "../model/api";
 import { extensionOf } from "../model/paths";
-import { useKeys, useLoaded, useSetting, useSize } from "../model/hooks";
-import { Failure, Waiting } from "../parts/controls";
+import { useKeys, useLoaded, useSize, useSwitch } from "../model/hooks";
+import { Failure, Switch, Waiting } from "../parts/controls";
 import { IconButton } from "../parts/icons";
 import { type Animation, drawFrame, frameAt, parseAnimation } from "./png";
 import type { ViewerProps } from "./viewer";
@@ -40,8 +40,8 @@ export function PictureViewer({ facet }: ViewerProps) {
 function Stage({ picture, name }: { picture: Picture; name: string }) {
     const [size, setSize] = useState<{ width: number; height: number } | null>(null);
     const [zoom, setZoom] = useState<number | null>(null);
-    const [pixels, setPixels] = useSetting<string>("pixels", "on");
-    const [checks, setChecks] = useSetting<string>("checkerboard", "on");
+    const [pixels, setPixels] = useSwitch("pixels", true);
+    const [checks, setChecks] = useSwitch("checkerboard", true);
     const [frame, setFrame] = useState<number | null>(null);
     const [failed, setFailed] = useState(false);
     const shownSince = useRef(performance.now());
@@ -72,7 +72,7 @@ function Stage({ picture, name }: { picture: Picture; name: string }) {
         }
     };
     const dimensions = size && { width: `${size.width * scale}px`, height: `${size.height * scale}px` };
-    const look = pixels === "on" && scale >= 1 ? "pixels" : "";
+    const look = pixels && scale >= 1 ? "pixels" : "";
     return (
         <div class="viewer">
             <div class="viewer-bar">
@@ -99,8 +99,8 @@ function Stage({ picture, name }: { picture: Picture; name: string }) {
                 <button type="button" class="button" aria-pressed={zoom === 1} onClick={() => setZoom(1)}>
                     100 %
                 </button>
-                <Switch label="Pixels" value={pixels} onChange={setPixels} />
-                <Switch label="Checkerboard" value={checks} onChange={setChecks} />
+                <Switch label="Pixels" isOn={pixels} onChange={setPixels} />
+                <Switch label="Checkerboard" isOn={checks} onChange={setChecks} />
                 {size && (
                     <span class="facts">
                         {size.width} × {size.height}
@@ -108,7 +108,7 @@ function Stage({ picture, name }: { picture: Picture; name: string }) {
                 )}
             </div>
             <div
-                class={`stage ${checks === "on" ? "checks" : ""}`}
+                class={`stage ${checks ? "checks" : ""}`}
                 ref={element}
                 tabIndex={0}
                 role="region"
@@ -160,19 +160,6 @@ function Stage({ picture, name }: { picture: Picture; name: string }) {
                 </div>
             )}
         </div>
-    );
-}
-
-function Switch({ label, value, onChange }: { label: string; value: string; onChange: (value: string) => void }) {
-    return (
-        <button
-            type="button"
-            class="button"
-            aria-pressed={value === "on"}
-            onClick={() => onChange(value === "on" ? "off" : "on")}
-        >
-            {label}
-        </button>
     );
 }
 

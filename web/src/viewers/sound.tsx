@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { files, request } from "../model/api";
 import { formatLength } from "../model/format";
 import { useKeys, useLoaded, useSetting, useSize } from "../model/hooks";
-import { Failure, Waiting } from "../parts/controls";
+import { Failure, Switch, Waiting } from "../parts/controls";
 import { IconButton } from "../parts/icons";
 import { Player } from "./player";
 import { parseWav, peaksOf, type WavFacts } from "./wav";
@@ -106,15 +106,7 @@ function Decoded({ sound: { player, facts }, name }: { sound: Sound; name: strin
                 <output class="facts">
                     {formatLength(position)} / {formatLength(player.seconds)}
                 </output>
-                <button
-                    type="button"
-                    class="button"
-                    aria-pressed={loops}
-                    title="Loop (l)"
-                    onClick={() => setLoops(!loops)}
-                >
-                    Loop
-                </button>
+                <Switch label="Loop" title="Loop (l)" isOn={loops} onChange={setLoops} />
                 <label class="volume">
                     <span>Volume</span>
                     <input
