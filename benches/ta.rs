@@ -14,7 +14,7 @@ use fixtures::ta::gaf::{Body, Frame, sequence};
 use hpimount_assets::model::scene::Alpha;
 use hpimount_assets::model::{self, png, preview};
 use hpimount_assets::parse::pcx;
-use hpimount_assets::view::{AssetContext, AssetRef, MakeShared, Shared, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, MakeShared, Shared};
 use hpimount_total_annihilation::pal::Palette;
 use hpimount_total_annihilation::{gaf, tdo, tnt};
 
@@ -229,7 +229,7 @@ impl AssetContext for Mod {
         ""
     }
 
-    fn find(&self, _wanted: Wanted<'_>) -> Option<AssetRef> {
+    fn find(&self, _: AssetKey<'_>) -> Option<AssetRef> {
         None
     }
 

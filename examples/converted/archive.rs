@@ -7,7 +7,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use fixtures::{clump, txd};
 use hpimount::formats::VIEW_FORMATS;
-use hpimount_assets::view::{self, AssetContext, AssetRef, MakeShared, Shared, ViewFormat, Wanted};
+use hpimount_assets::view::{
+    self, AssetContext, AssetKey, AssetRef, MakeShared, Shared, ViewFormat,
+};
 
 use super::Total;
 
@@ -93,9 +95,9 @@ impl AssetContext for Entry<'_> {
         self.0
     }
 
-    fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef> {
-        match wanted {
-            Wanted::Sibling(name) => self.1.names.get(name).copied(),
+    fn find(&self, key: AssetKey<'_>) -> Option<AssetRef> {
+        match key {
+            AssetKey::Sibling(name) => self.1.names.get(name).copied(),
             _ => None,
         }
     }

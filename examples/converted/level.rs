@@ -12,7 +12,7 @@ use hpimount::formats::REPORTS;
 use hpimount::formats::VIEW_FORMATS;
 use hpimount_assets::view::NamedAsset;
 use hpimount_assets::view::{
-    self, AssetContext, AssetRef, MakeShared, Shared, View, ViewFormat, Wanted,
+    self, AssetContext, AssetKey, AssetRef, MakeShared, Shared, View, ViewFormat,
 };
 use hpimount_containers::hip::{self as format, Game, Platform, asset_id};
 use hpimount_containers::io::Endian;
@@ -175,8 +175,10 @@ impl AssetContext for Level {
         asset.map_or("", |(_, name, _)| name)
     }
 
-    fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef> {
-        let Wanted::Id(id) = wanted else { return None };
+    fn find(&self, key: AssetKey<'_>) -> Option<AssetRef> {
+        let AssetKey::Id(id) = key else {
+            return None;
+        };
         let found = self.chosen(|(_, name, _)| asset_id(name.as_bytes()) == id);
         found.first().copied()
     }
@@ -210,7 +212,7 @@ impl AssetContext for Level {
     }
 
     fn asset_name(&self, id: u32) -> Option<NamedAsset> {
-        let file = self.find(Wanted::Id(id))?;
+        let file = self.find(AssetKey::Id(id))?;
         Some(NamedAsset {
             name: self.name_of(file)?,
             code: Some(self.asset_of(file)?.code),

@@ -99,7 +99,7 @@ impl<'a> Shown<'a> {
 mod tests {
     use super::*;
     use crate::mount::{Ino, Options, Sources, format_of};
-    use hpimount_assets::view::{AssetContext, Wanted};
+    use hpimount_assets::view::{AssetContext, AssetKey};
 
     #[test]
     fn a_table_that_depends_on_a_file_that_cannot_be_read_is_an_error() {
@@ -123,7 +123,7 @@ mod tests {
 
         std::fs::remove_file(other).unwrap();
         let unreadable = shown.table("colors.tsv", |rows| {
-            let other = shown.context.find(Wanted::Sibling("other.dat")).unwrap();
+            let other = shown.context.find(AssetKey::Sibling("other.dat")).unwrap();
             assert_eq!(shown.context.read(other), None);
             count(rows)
         });

@@ -16,7 +16,7 @@ use crate::namespace::numbers::Hold;
 use crate::namespace::tree::InodeKind;
 use hpimount_assets::model::Reservation;
 use hpimount_assets::view::{
-    AssetContext, AssetRef, ChosenPalette, MakeShared, NamedAsset, Shared, View, Wanted,
+    AssetContext, AssetKey, AssetRef, ChosenPalette, MakeShared, NamedAsset, Shared, View,
 };
 use hpimount_containers::io;
 use hpimount_containers::volume::{AssetTable, AssetType, FileId};
@@ -253,15 +253,15 @@ impl AssetContext for Context<'_> {
         self.asset.tree().name(self.asset.index)
     }
 
-    fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef> {
-        match wanted {
-            Wanted::Sibling(name) => {
+    fn find(&self, key: AssetKey<'_>) -> Option<AssetRef> {
+        match key {
+            AssetKey::Sibling(name) => {
                 let directory = self.directory_of_asset()?;
                 let (_, index) = directory.tree().find(directory.index, name, true)?;
                 self.file_ref(&directory.other(index))
             }
-            Wanted::Path(path) => self.file_ref(&self.at(path)?),
-            Wanted::Id(id) => {
+            AssetKey::Path(path) => self.file_ref(&self.at(path)?),
+            AssetKey::Id(id) => {
                 let (archive, file) = self.find_asset(id)?;
                 self.file_ref(&archive.other(archive.tree().asset(file)?))
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fixtures::{assets, playstation};
 use hpimount::formats::VIEW_FORMATS;
-use hpimount_assets::view::{AssetContext, AssetRef, Bytes, MakeShared, Shared, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, Bytes, MakeShared, Shared};
 use testkit::gltf;
 
 /// The directory of an asset with this name, where `level.psx` is a level.
@@ -16,8 +16,8 @@ impl AssetContext for Beside<'_> {
         self.0
     }
 
-    fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef> {
-        (wanted == Wanted::Sibling("level.psx")).then_some(AssetRef(0))
+    fn find(&self, wanted: AssetKey<'_>) -> Option<AssetRef> {
+        (wanted == AssetKey::Sibling("level.psx")).then_some(AssetRef(0))
     }
 
     fn read(&self, _file: AssetRef) -> Option<Bytes> {

@@ -13,7 +13,7 @@ use super::document::schema::IDE;
 use super::document::{self, Document};
 use super::txd::{self, Txd};
 use hpimount_assets::view::context::shared;
-use hpimount_assets::view::{AssetContext, AssetRef, Shared, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, Shared};
 
 /// Maximum length of a chain of dictionaries with textures.
 const MAX_PARENTS: usize = 16;
@@ -85,7 +85,7 @@ pub(crate) struct Models {
 
 /// Animations that a model is given.
 #[derive(Debug, Clone, GetSize)]
-pub(crate) struct Given {
+pub(crate) struct AnimationPackage {
     /// Name of their package, without extension.
     pub(crate) package: String,
     /// The package; `None` if it does not exist.
@@ -248,7 +248,7 @@ impl Models {
 
     /// Returns the animations that the definition of a model gives it: all of
     /// its package, and those of its group.
-    pub(crate) fn animations(&self, model: &str) -> Vec<Given> {
+    pub(crate) fn animations(&self, model: &str) -> Vec<AnimationPackage> {
         let definition = self.definition(model);
         let own = definition.map(|definition| &definition.animations);
         let own = own.filter(|package| !package.is_empty());
@@ -258,9 +258,9 @@ impl Models {
         own.into_iter().chain(group).collect()
     }
 
-    fn given(&self, package: &str, names: Option<Vec<String>>) -> Given {
+    fn given(&self, package: &str, names: Option<Vec<String>>) -> AnimationPackage {
         let package = package.to_ascii_lowercase();
-        Given {
+        AnimationPackage {
             file: self.packages.get(&package).copied(),
             package,
             names,
@@ -268,7 +268,7 @@ impl Models {
     }
 
     /// Returns all packages of animations.
-    pub(crate) fn packages(&self) -> impl Iterator<Item = Given> {
+    pub(crate) fn packages(&self) -> impl Iterator<Item = AnimationPackage> {
         let names = self.packages.keys();
         names.map(|package| self.given(package, None))
     }
@@ -281,7 +281,7 @@ impl Models {
     ) -> Vec<(String, AssetRef)> {
         let chain = self.chain(model).into_iter();
         let found = chain.filter_map(|name| {
-            let beside = context.find(Wanted::Sibling(&format!("{name}.txd")));
+            let beside = context.find(AssetKey::Sibling(&format!("{name}.txd")));
             let file = beside.or_else(|| self.dictionaries.get(&name).copied())?;
             Some((name, file))
         });

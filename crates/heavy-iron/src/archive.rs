@@ -9,7 +9,7 @@ use crate::names::Names;
 use crate::object::{self, Object};
 use crate::origin::Origin;
 pub(super) use crate::origin::code_text;
-use hpimount_assets::view::{AssetContext, AssetRef, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey, AssetRef};
 use hpimount_containers::text::to_windows_1252;
 use hpimount_containers::volume::AssetType;
 
@@ -76,7 +76,7 @@ impl<'a> Archive<'a> {
 
     /// Returns the asset with this id, of this archive or of one beside it; none for 0.
     pub(super) fn with_id(&self, id: u32) -> Option<Member> {
-        self.member(self.context.find(Wanted::Id(id)).filter(|_| id != 0)?)
+        self.member(self.context.find(AssetKey::Id(id)).filter(|_| id != 0)?)
     }
 
     /// Returns the name of an asset; empty if it has none.

@@ -54,7 +54,7 @@ impl Words for () {}
 
 /// How the fields of records are shown.
 #[derive(Clone, Copy)]
-pub(super) struct Shown<'a> {
+pub(super) struct ObjectFields<'a> {
     words: &'a dyn Words,
     names: Names<'a>,
     reference: Reference,
@@ -66,7 +66,7 @@ type Reference = fn(Names<'_>, u32) -> Value;
 /// The fields of a record, by their names.
 type Fields<'a> = Vec<(Cow<'static, str>, Node<'a>)>;
 
-impl<'a> Shown<'a> {
+impl<'a> ObjectFields<'a> {
     /// Shows fields as in `object.json`, with their words.
     pub(super) fn in_object(words: &'a dyn Words, names: Names<'a>) -> Self {
         Self {
@@ -240,7 +240,7 @@ impl<'a> Shown<'a> {
 pub(super) fn blank<'a>(layout: record::Layout, endian: Endian) -> Fields<'a> {
     let zeros = Bytes::from(vec![0; record::size(layout)]);
     let record = record::Record::new(layout, endian, &zeros);
-    let mut fields = Shown::in_object(&(), Names(&Alone)).fields(&record);
+    let mut fields = ObjectFields::in_object(&(), Names(&Alone)).fields(&record);
     for named in layout.iter().filter_map(|column| column.words) {
         if !fields.iter().any(|(name, _)| name == named.beside) {
             let none = Node::from(Value::Null).derived(BESIDE);

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use get_size2::GetSize;
 use hpimount_record::Value;
 
-use crate::model::animated::{self, Given};
+use crate::model::animated::{self, ModelAnimation};
 use crate::model::blending;
 use crate::model::export::ExportPlan;
 use crate::model::import::{import, refusal};
@@ -242,7 +242,7 @@ fn shown_picture(plan: &ExportPlan, index: usize, context: &dyn AssetContext) ->
 }
 
 /// Returns the animations of the model; none without a skeleton.
-fn given(plan: &ExportPlan, context: &dyn AssetContext) -> Vec<Given> {
+fn given(plan: &ExportPlan, context: &dyn AssetContext) -> Vec<ModelAnimation> {
     let own = Origin::of(context).id.filter(|_| plan.skeleton.is_some());
     own.map_or_else(Vec::new, |id| animated::of_model(id, context))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use fixtures::ta::bmp::Bmp;
 use fixtures::{assets, dumps, playstation, psx};
-use hpimount_assets::view::{AssetContext, AssetRef, MakeShared, Shared, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, MakeShared, Shared};
 
 /// An asset, and the files beside it.
 pub(crate) struct Beside<'a> {
@@ -19,9 +19,9 @@ impl AssetContext for Beside<'_> {
         self.name
     }
 
-    fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef> {
+    fn find(&self, key: AssetKey<'_>) -> Option<AssetRef> {
         let mut others = self.others.iter();
-        let index = others.position(|(other, _)| wanted == Wanted::Sibling(other))?;
+        let index = others.position(|(other, _)| key == AssetKey::Sibling(other))?;
         Some(AssetRef(index as u64))
     }
 

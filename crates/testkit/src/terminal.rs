@@ -7,7 +7,7 @@ use crate::mount::has_programs;
 
 /// What the program on a terminal has done.
 #[derive(Debug)]
-pub struct Shown {
+pub struct Screen {
     pub code: Option<i32>,
     /// Everything that was written to the terminal, with control sequences.
     pub text: String,
@@ -18,7 +18,7 @@ pub struct Shown {
 ///
 /// # Panics
 /// Panics if the program ends before it asks.
-pub fn on_terminal(command: &Command, answers: &[(&str, &str)]) -> Option<Shown> {
+pub fn on_terminal(command: &Command, answers: &[(&str, &str)]) -> Option<Screen> {
     if !has_programs(&["script", "timeout"]) {
         return None;
     }
@@ -51,7 +51,7 @@ pub fn on_terminal(command: &Command, answers: &[(&str, &str)]) -> Option<Shown>
         typed.write_all(answer.as_bytes()).unwrap();
     }
     terminal.read_to_end(&mut shown).unwrap();
-    Some(Shown {
+    Some(Screen {
         code: script.wait().unwrap().code(),
         text: String::from_utf8(shown).unwrap(),
     })

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use fixtures::ta::{self, put};
 use fixtures::{dumps, noise};
-use hpimount_assets::view::{AssetContext, AssetRef, Bytes, MakeShared, Shared, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, Bytes, MakeShared, Shared};
 
 /// A game with the asset in its root.
 struct Game {
@@ -17,8 +17,8 @@ impl AssetContext for Game {
         self.asset
     }
 
-    fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef> {
-        let (Wanted::Path(wanted) | Wanted::Sibling(wanted)) = wanted else {
+    fn find(&self, key: AssetKey<'_>) -> Option<AssetRef> {
+        let (AssetKey::Path(wanted) | AssetKey::Sibling(wanted)) = key else {
             return None;
         };
         let mut files = self.files.iter();

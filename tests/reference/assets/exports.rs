@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::shared;
 use hpimount::formats::VIEW_FORMATS;
-use hpimount_assets::view::{AssetContext, AssetRef, Bytes, MakeShared, Shared, View, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, Bytes, MakeShared, Shared, View};
 use serde_json::Value;
 use testkit::gltf;
 use testkit::pictures::pixels;
@@ -36,8 +36,8 @@ impl AssetContext for Siblings<'_> {
         self.path.file_name().and_then(OsStr::to_str).unwrap_or("")
     }
 
-    fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef> {
-        let Wanted::Sibling(name) = wanted else {
+    fn find(&self, wanted: AssetKey<'_>) -> Option<AssetRef> {
+        let AssetKey::Sibling(name) = wanted else {
             return None;
         };
         let found = self.files.iter().position(|file| *file == name)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hpimount::formats::VIEW_FORMATS;
 use hpimount_assets::view::{
-    AssetContext, AssetRef, Bytes, MakeShared, Opened, Shared, View, Wanted,
+    AssetContext, AssetKey, AssetRef, Bytes, MakeShared, Opened, Shared, View,
 };
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -102,8 +102,8 @@ impl AssetContext for Sample {
         &self.name
     }
 
-    fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef> {
-        let Wanted::Sibling(name) = wanted else {
+    fn find(&self, wanted: AssetKey<'_>) -> Option<AssetRef> {
+        let AssetKey::Sibling(name) = wanted else {
             return None;
         };
         let mut beside = self.beside.iter();

@@ -116,7 +116,7 @@ mod tests {
     use std::sync::Arc;
 
     use crate::view::page::{Page, Rows};
-    use crate::view::{AssetRef, Bytes, MakeShared, Shared, Wanted};
+    use crate::view::{AssetKey, AssetRef, Bytes, MakeShared, Shared};
     use hpimount_containers::io::Warnings;
 
     /// The memory that was reserved, in order.
@@ -128,7 +128,7 @@ mod tests {
             ""
         }
 
-        fn find(&self, _: Wanted<'_>) -> Option<AssetRef> {
+        fn find(&self, _: AssetKey<'_>) -> Option<AssetRef> {
             None
         }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::View;
-use super::wanted::{AssetRef, Wanted};
+use super::asset_key::{AssetKey, AssetRef};
 use crate::model::{CORNER_BYTES, Reservation};
 use hpimount_containers::volume::AssetType;
 
@@ -52,7 +52,7 @@ pub trait AssetContext {
     fn name(&self) -> &str;
 
     /// Finds a file.
-    fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef>;
+    fn find(&self, key: AssetKey<'_>) -> Option<AssetRef>;
 
     /// Returns the files with one of these extensions (lower case, without the
     /// dot), in the order of their paths: those in and below the directories in
@@ -184,7 +184,7 @@ pub trait AssetContext {
 impl dyn AssetContext + '_ {
     /// Returns the bytes of the file with this name beside the asset.
     pub fn read_sibling(&self, name: &str) -> Option<Bytes> {
-        self.read(self.find(Wanted::Sibling(name))?)
+        self.read(self.find(AssetKey::Sibling(name))?)
     }
 
     /// Reserves memory for a scene with this number of face corners, before it
@@ -214,7 +214,7 @@ impl AssetContext for Alone {
         ""
     }
 
-    fn find(&self, _wanted: Wanted<'_>) -> Option<AssetRef> {
+    fn find(&self, _: AssetKey<'_>) -> Option<AssetRef> {
         None
     }
 

@@ -5,6 +5,7 @@
 //! [`ViewFile`]s of the asset's [`View`]. A new asset format is a folder in its
 //! family and one line in the family's list of formats.
 
+mod asset_key;
 pub mod cells;
 pub mod context;
 pub mod converted;
@@ -19,8 +20,8 @@ pub mod patches;
 pub mod report;
 mod rows;
 mod summary;
-mod wanted;
 
+pub use self::asset_key::{AssetKey, AssetRef};
 use self::cells::CellEdits;
 pub use self::context::{Alone, AssetContext, ChosenPalette, MakeShared, NamedAsset, Shared};
 use self::converted::Conversion;
@@ -31,7 +32,6 @@ pub use self::page::ERROR_FILE;
 use self::page::Page;
 use self::rows::Rows;
 pub use self::summary::Summary;
-pub use self::wanted::{AssetRef, Wanted};
 pub use bytes::Bytes;
 pub use hpimount_containers::text::Table;
 

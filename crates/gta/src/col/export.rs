@@ -8,7 +8,7 @@ use crate::axes;
 use hpimount_assets::model::math::{add, cross, finite, subtract, unit};
 use hpimount_assets::model::scene::{Alpha, Corner, Material, Mesh, Node, Part};
 use hpimount_assets::model::{MAX_CORNERS, Scene, Transform, padded};
-use hpimount_assets::view::{AssetContext, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey};
 
 /// Corners of the triangles of a written sphere and a box.
 const SPHERE_CORNERS: usize = 3 * 128;
@@ -305,7 +305,7 @@ const SURFACES: &str = "data/surfinfo.dat";
 /// Returns the names of surface materials, if the game is there: the first word
 /// of each line.
 pub(super) fn surfaces(context: &dyn AssetContext) -> Vec<String> {
-    let file = context.find(Wanted::Path(SURFACES));
+    let file = context.find(AssetKey::Path(SURFACES));
     let Some(bytes) = file.and_then(|file| context.read(file)) else {
         return Vec::new();
     };

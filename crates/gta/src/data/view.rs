@@ -16,7 +16,7 @@ use crate::{Opened, page, table};
 use hpimount_assets::model::gltf;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::page::{Columns, Rows};
-use hpimount_assets::view::{AssetContext, Open, ViewFormat, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey, Open, ViewFormat};
 use hpimount_record::Value;
 
 /// The files that a game loads.
@@ -171,7 +171,7 @@ struct Squares {
 
 fn open_waterpro(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     // The file itself does not say which game it is for.
-    let start = match context.find(Wanted::Sibling("gta_vc.dat")) {
+    let start = match context.find(AssetKey::Sibling("gta_vc.dat")) {
         Some(_) => waterpro::START_OF_VICE_CITY,
         None => waterpro::START,
     };

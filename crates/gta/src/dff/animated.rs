@@ -6,7 +6,7 @@ use get_size2::GetSize;
 use super::Dff;
 use crate::ifp::motion::Bones;
 use crate::ifp::{self, Animation};
-use crate::models::{Given, Models};
+use crate::models::{AnimationPackage, Models};
 use hpimount_assets::model::Scene;
 use hpimount_assets::view::AssetContext;
 use hpimount_renderware::clump::Clump;
@@ -20,9 +20,9 @@ const MAX_AROUND: usize = 1024;
 #[derive(Debug, Default, GetSize)]
 pub(super) struct Animations {
     /// Those that its definition gives it, which exist or do not.
-    pub(super) given: Vec<Given>,
+    pub(super) given: Vec<AnimationPackage>,
     /// If it has a skeleton: all packages around it, each for a file of its own.
-    pub(super) around: Vec<Given>,
+    pub(super) around: Vec<AnimationPackage>,
 }
 
 impl Animations {
@@ -44,7 +44,7 @@ pub(super) fn animate(
     scene: &mut Scene<'_>,
     clump: &Clump,
     first: usize,
-    all: &[Given],
+    all: &[AnimationPackage],
     context: &dyn AssetContext,
 ) {
     let mut bones = Bones::default();
@@ -60,7 +60,7 @@ pub(super) fn animate(
 }
 
 /// Adds the animations of a package.
-fn add(motions: &mut Motions, bones: &Bones, given: &Given, context: &dyn AssetContext) {
+fn add(motions: &mut Motions, bones: &Bones, given: &AnimationPackage, context: &dyn AssetContext) {
     let package = &given.package;
     let Some(bytes) = given.file.and_then(|file| context.read(file)) else {
         motions.note(format!("Package {package} of animations is missing."));

@@ -181,7 +181,7 @@ pub fn parse(bytes: &Bytes) -> Result<Gxt> {
         gxt.tables.push(Texts::new("MAIN".to_owned(), 0));
     }
     // In an intact file no bytes belong to two tables.
-    let mut left = Left {
+    let mut left = Allowance {
         keys: bytes.len() / gxt.layout.key_size(),
         shown: bytes.len().saturating_mul(MAX_SHOWN),
     };
@@ -243,7 +243,7 @@ fn tables(cursor: &mut Cursor<'_>, gxt: &mut Gxt) -> Result<()> {
 }
 
 /// What may still be read.
-struct Left {
+struct Allowance {
     keys: usize,
     shown: usize,
 }
@@ -263,7 +263,7 @@ impl Texts {
         bytes: &Bytes,
         layout: Layout,
         has_name: bool,
-        left: &mut Left,
+        left: &mut Allowance,
         warnings: &mut Warnings,
     ) -> Result<()> {
         let mut cursor = Cursor::new(bytes, 0, Endian::Little);

@@ -253,7 +253,7 @@ impl EditedPackage<'_> {
         let kind = old.kind();
         let mut given = Vec::with_capacity(edited.len());
         for (index, key) in edited.iter().enumerate() {
-            match Given::read(key, kind) {
+            match EditedKey::read(key, kind) {
                 Ok(key) => given.push(key),
                 Err(problem) => self.problems.add(format!("{path}.keys[{index}]{problem}")),
             }
@@ -346,14 +346,14 @@ const NEW_KEY: [u8; 44] = [0xFF; 44];
 
 /// The parts of a key that an edited file has.
 #[derive(Debug, Default)]
-struct Given {
+struct EditedKey {
     time: Option<f32>,
     rotation: Option<[f32; 4]>,
     translation: Option<[f32; 3]>,
     scale: Option<[f32; 3]>,
 }
 
-impl Given {
+impl EditedKey {
     /// Reads a key.
     ///
     /// # Errors
@@ -412,8 +412,8 @@ impl Given {
 
 /// Returns for each edited key the number of the shown one that it is: equal ones from
 /// both ends, and those between them in order.
-fn pairs(shown: &[Key], given: &[Given]) -> Vec<Option<usize>> {
-    let is_equal = |(old, new): &(&Key, &Given)| {
+fn pairs(shown: &[Key], given: &[EditedKey]) -> Vec<Option<usize>> {
+    let is_equal = |(old, new): &(&Key, &EditedKey)| {
         let key = new.over(old);
         // Also for numbers that are not equal to themselves.
         key == **old || format!("{key:?}") == format!("{old:?}")

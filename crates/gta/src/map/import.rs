@@ -353,7 +353,7 @@ mod tests {
     use super::*;
     use bytes::Bytes;
     use hpimount_assets::view::import::edited;
-    use hpimount_assets::view::{AssetRef, MakeShared, Shared, ViewFile, Wanted, rendered_text};
+    use hpimount_assets::view::{AssetKey, AssetRef, MakeShared, Shared, ViewFile, rendered_text};
 
     const PLACED: &str = "inst\r\n\
         1, near, 0, 1.50, 2, 3, 0, 0, 0, 1, 2 # a note\r\n\
@@ -472,7 +472,7 @@ mod tests {
             "map.ipl"
         }
 
-        fn find(&self, _: Wanted<'_>) -> Option<AssetRef> {
+        fn find(&self, _: AssetKey<'_>) -> Option<AssetRef> {
             None
         }
 

@@ -336,7 +336,7 @@ mod tests {
     use crate::document::parse;
     use crate::document::schema::IPL;
     use fixtures::clump as build;
-    use hpimount_assets::view::{MakeShared, Shared, Wanted};
+    use hpimount_assets::view::{AssetKey, MakeShared, Shared};
 
     /// A game whose models are squares.
     struct Squares {
@@ -365,7 +365,7 @@ mod tests {
             "town.ipl"
         }
 
-        fn find(&self, _wanted: Wanted<'_>) -> Option<AssetRef> {
+        fn find(&self, _: AssetKey<'_>) -> Option<AssetRef> {
             None
         }
 

@@ -256,7 +256,7 @@ mod tests {
     use hpimount_assets::model::Scene;
     use hpimount_assets::model::scene::Node;
     use hpimount_assets::view::import::Imported;
-    use hpimount_assets::view::{AssetContext, AssetRef, MakeShared, Shared, ViewFile, Wanted};
+    use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, MakeShared, Shared, ViewFile};
     use std::sync::Arc;
 
     /// A game with a model of two parts.
@@ -267,7 +267,7 @@ mod tests {
             "town.ipl"
         }
 
-        fn find(&self, _: Wanted<'_>) -> Option<AssetRef> {
+        fn find(&self, _: AssetKey<'_>) -> Option<AssetRef> {
             None
         }
 

@@ -6,7 +6,7 @@ use crate::gxt::{self, ALL};
 use hpimount_assets::view::edited_table::{Change, Rules, ShownTable, differences};
 use hpimount_assets::view::import::Problems;
 use hpimount_assets::view::report::{EditTable, Editing, TableEdit, TableEdits, shown_file};
-use hpimount_assets::view::{AssetContext, AssetRef, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey, AssetRef};
 
 /// The table of models.
 pub(super) const MODELS: Editing = of_lines(|context, shown, edited| {
@@ -83,7 +83,7 @@ fn edit(
     let mut problems = Problems::default();
     let mut changes: BTreeMap<Place, Vec<&Change>> = BTreeMap::new();
     for change in &found.changes {
-        match context.find(Wanted::Path(table.cell(change.row, "file"))) {
+        match context.find(AssetKey::Path(table.cell(change.row, "file"))) {
             Some(file) => {
                 let place = (file.0, section(&table, change.row));
                 changes.entry(place).or_default().push(change);
@@ -135,7 +135,7 @@ fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tabl
     let mut problems = Problems::default();
     let mut edits = Vec::new();
     for (path, changes) in changes {
-        let file = context.find(Wanted::Path(path));
+        let file = context.find(AssetKey::Path(path));
         let gxt = file.and_then(|file| Some((file, gxt::parse(&context.read(file)?).ok()?)));
         let Some((file, gxt)) = gxt else {
             problems.add(changes[0].problem("edit the file itself"));

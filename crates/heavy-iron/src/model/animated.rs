@@ -20,12 +20,12 @@ use hpimount_assets::model::math::finite;
 use hpimount_assets::model::scene::{Scene, Track};
 use hpimount_assets::model::{KEY_BYTES, MAX_POSES, Reservation};
 use hpimount_assets::view::context::shared;
-use hpimount_assets::view::{AssetContext, Shared, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey, Shared};
 use hpimount_renderware::export::{Motions, skeleton, unit_rotation};
 
 /// An animation that a model is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Given {
+pub(crate) struct ModelAnimation {
     /// Id of the model.
     pub(crate) model: u32,
     /// Id of the animation.
@@ -64,33 +64,36 @@ fn animates(code: [u8; 4]) -> bool {
 pub(crate) const MAX_GIVEN: usize = 1 << 16;
 
 /// What an archive and those beside it give to models, each pair once.
-struct AllGiven(Vec<Given>);
+struct ModelAnimations(Vec<ModelAnimation>);
 
-impl Shared for AllGiven {
+impl Shared for ModelAnimations {
     fn memory(&self) -> usize {
-        size_of::<Self>() + self.0.capacity() * size_of::<Given>()
+        size_of::<Self>() + self.0.capacity() * size_of::<ModelAnimation>()
     }
 }
 
 /// Returns the animations that a model is given, in the order in which they are
 /// found.
-pub(crate) fn of_model(model: u32, context: &dyn AssetContext) -> Vec<Given> {
+pub(crate) fn of_model(model: u32, context: &dyn AssetContext) -> Vec<ModelAnimation> {
     chosen(context, |given| given.model == model)
 }
 
 /// Returns the models that an animation is given to.
-pub(crate) fn of_animation(animation: u32, context: &dyn AssetContext) -> Vec<Given> {
+pub(crate) fn of_animation(animation: u32, context: &dyn AssetContext) -> Vec<ModelAnimation> {
     chosen(context, |given| given.animation == animation)
 }
 
-fn chosen(context: &dyn AssetContext, is_chosen: impl Fn(&Given) -> bool) -> Vec<Given> {
-    let all = shared(context, "HIP animations", AllGiven::new);
+fn chosen(
+    context: &dyn AssetContext,
+    is_chosen: impl Fn(&ModelAnimation) -> bool,
+) -> Vec<ModelAnimation> {
+    let all = shared(context, "HIP animations", ModelAnimations::new);
     all.map_or_else(Vec::new, |all| {
         all.0.iter().copied().filter(is_chosen).collect()
     })
 }
 
-impl AllGiven {
+impl ModelAnimations {
     fn new(context: &dyn AssetContext) -> Self {
         let mut finder = Finder {
             archive: Archive::new(context),
@@ -110,7 +113,7 @@ impl AllGiven {
 /// Finds the animations of models.
 struct Finder<'a> {
     archive: Archive<'a>,
-    given: Vec<Given>,
+    given: Vec<ModelAnimation>,
     /// The first model of each MINF.
     firsts: HashMap<u32, u32>,
 }
@@ -204,7 +207,7 @@ impl Finder<'_> {
         };
         let left = MAX_GIVEN - self.given.len();
         let given = ids.into_iter().filter(|&id| id != 0).take(left);
-        self.given.extend(given.map(|animation| Given {
+        self.given.extend(given.map(|animation| ModelAnimation {
             model,
             animation,
             by,
@@ -284,7 +287,7 @@ pub(crate) fn skeleton_of(
 ) -> io::Result<Option<(Scene<'static>, Vec<Reservation>)>> {
     let mut given = of_animation(id, context).into_iter();
     let found = given.find_map(|given| {
-        let bytes = context.read(context.find(Wanted::Id(given.model))?)?;
+        let bytes = context.read(context.find(AssetKey::Id(given.model))?)?;
         let model = super::parse(&bytes).ok()?;
         let mut clumps = model.clumps.into_iter();
         clumps.find_map(|clump| Some((skeleton::bones(&clump)?, clump)))
@@ -300,7 +303,7 @@ pub(crate) fn skeleton_of(
 
 /// Returns the animation with this id, or why there is none.
 pub(crate) fn read(id: u32, context: &dyn AssetContext) -> Result<Animation, String> {
-    let file = context.find(Wanted::Id(id));
+    let file = context.find(AssetKey::Id(id));
     let asset = file.and_then(|file| Some((file, context.asset_of(file)?)));
     let Some((file, asset)) = asset else {
         return Err("it is in no available archive".to_owned());

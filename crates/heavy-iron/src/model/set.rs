@@ -14,7 +14,7 @@ use crate::names::Names;
 use crate::record::Record;
 use crate::tables::ModelInfo;
 use hpimount_assets::model::{Reservation, Scene, Transform, gltf};
-use hpimount_assets::view::{AssetContext, AssetRef, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey, AssetRef};
 use hpimount_renderware::clump::Clump;
 use hpimount_renderware::export::{TextureUse, skeleton};
 
@@ -97,7 +97,7 @@ pub(crate) fn is_shown(info: &ModelInfo, context: &dyn AssetContext) -> bool {
 
 /// Returns the model with this id, if it is available.
 pub(crate) fn file_of(id: u32, context: &dyn AssetContext) -> Option<AssetRef> {
-    let file = context.find(Wanted::Id(id)).filter(|_| id != 0)?;
+    let file = context.find(AssetKey::Id(id)).filter(|_| id != 0)?;
     let asset = context.asset_of(file)?;
     (asset.code == *b"MODL").then_some(file)
 }

@@ -2,7 +2,7 @@
 
 use crate::texture::{Texture, parse};
 use hpimount_assets::model::scene::Alpha;
-use hpimount_assets::view::{AssetContext, AssetRef, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey, AssetRef};
 use hpimount_containers::hip::asset_id;
 use hpimount_renderware::export::TextureState;
 use hpimount_renderware::texture::export::picture_problem;
@@ -22,7 +22,8 @@ pub(crate) fn texture_ids(name: &str) -> [u32; 2] {
 /// Returns the asset of a texture, in the same archive or in one beside it.
 pub(crate) fn find_texture(name: &str, context: &dyn AssetContext) -> Option<AssetRef> {
     let ids = texture_ids(name).into_iter();
-    ids.map(Wanted::Id).find_map(|wanted| context.find(wanted))
+    ids.map(AssetKey::Id)
+        .find_map(|wanted| context.find(wanted))
 }
 
 /// Returns the first texture of the asset with this name.

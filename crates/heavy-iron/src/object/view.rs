@@ -6,7 +6,7 @@ use bytes::Bytes;
 use get_size2::GetSize;
 use hpimount_record::{FixedSize, Value};
 
-use crate::fields::{self, Meaning, Shown, Words};
+use crate::fields::{self, Meaning, ObjectFields, Words};
 use crate::names::{Names, hex};
 use crate::object::cutscene;
 use crate::object::{
@@ -151,7 +151,7 @@ impl Typed {
         if !is_bare {
             entries.push(("header", self.header()));
         }
-        let parts = Shown::in_object(self, names).entries(&object.parts);
+        let parts = ObjectFields::in_object(self, names).entries(&object.parts);
         entries.extend(parts.into_iter().map(|(name, node)| match name {
             COMMANDS => (name, self.commands(node)),
             _ => (name, node),
@@ -267,7 +267,7 @@ impl Typed {
     fn records<'a>(&'a self, rows: &'a Records, names: Names<'a>) -> Node<'a> {
         let words = Listed(self);
         let record = move |record: record::Record| {
-            Node::Map(Shown::in_object(&words, names).fields(&record))
+            Node::Map(ObjectFields::in_object(&words, names).fields(&record))
         };
         Node::Each(Box::new(move || Box::new(rows.iter().map(record))))
     }

@@ -10,7 +10,7 @@ use crate::sound::view::headers;
 use crate::sound::{self, Entry};
 use crate::table_view as view;
 use crate::texture;
-use hpimount_assets::view::{AssetContext, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey};
 use hpimount_containers::hip::Platform;
 use hpimount_containers::hip::asset_id;
 use hpimount_containers::io::Warnings;
@@ -146,7 +146,7 @@ impl Checks<'_> {
                 ("checked asset", link.check_asset),
             ];
             for (end, id) in ends {
-                if id != 0 && self.archive.context.find(Wanted::Id(id)).is_none() {
+                if id != 0 && self.archive.context.find(AssetKey::Id(id)).is_none() {
                     self.report(
                         member,
                         &format!("{end} {id:08X} of link {index} is missing"),

@@ -11,7 +11,7 @@ use crate::object::{Object, is_object};
 use crate::table_view::{self as view, Sheets};
 use crate::{model, text};
 use hpimount_assets::view::report::{self, VisitReference};
-use hpimount_assets::view::{AssetContext, AssetRef, Table, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, Table};
 use hpimount_containers::hip::asset_id;
 use hpimount_containers::io::Endian;
 
@@ -132,7 +132,7 @@ fn of_rest(
             Endian::Big => u32::from_be_bytes(word),
             Endian::Little => u32::from_le_bytes(word),
         };
-        let found = archive.context.find(Wanted::Id(id));
+        let found = archive.context.find(AssetKey::Id(id));
         if id != 0 && found.is_some() {
             visit(Reference {
                 field: REST,
@@ -154,7 +154,7 @@ fn see(archive: &Archive<'_>, field: &'static str, id: u32, visit: Visit<'_>) ->
         field,
         id,
         name: None,
-        found: archive.context.find(Wanted::Id(id)),
+        found: archive.context.find(AssetKey::Id(id)),
     })
 }
 
@@ -165,7 +165,7 @@ pub(super) fn of_names(
     bytes: &Bytes,
     visit: Visit<'_>,
 ) -> io::Result<()> {
-    let find = |id| archive.context.find(Wanted::Id(id));
+    let find = |id| archive.context.find(AssetKey::Id(id));
     match &member.asset.code {
         b"MODL" | b"JSP " | b"BSP " => {
             let Ok(model) = model::parse(bytes) else {

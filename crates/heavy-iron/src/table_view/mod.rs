@@ -7,7 +7,7 @@ use bytes::Bytes;
 use get_size2::GetSize;
 use hpimount_record::Value;
 
-use crate::fields::Shown;
+use crate::fields::ObjectFields;
 use crate::model::{JspInfo, animated, collision, parse_jsp_info, set};
 use crate::names::{Names, hex};
 use crate::origin::Origin;
@@ -287,7 +287,7 @@ fn describe(sheets: &Sheets, page: &mut Page<Sheets>, names: Names<'_>) {
 /// Returns the fragments of a shrapnel definition with all their fields.
 fn fragments(model: &Shrapnel, names: Names<'_>) -> Value {
     let fragments = model.fragments.iter().map(|fragment| {
-        let parts = Shown::in_info(names).entries(&fragment.parts);
+        let parts = ObjectFields::in_info(names).entries(&fragment.parts);
         let kind = ("kind", fragment.kind.into());
         let parts = parts
             .into_iter()

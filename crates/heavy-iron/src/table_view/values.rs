@@ -1,6 +1,6 @@
 //! The values of tables, as they are edited.
 
-use crate::fields::{self, Shown, Words};
+use crate::fields::{self, ObjectFields, Words};
 use crate::names::Names;
 use crate::object::view::ranges;
 use crate::record::{Record, Rows as Records, size};
@@ -192,7 +192,7 @@ fn records<'a>(rows: &'a Records, words: &'a dyn Words, names: Names<'a>) -> Nod
 }
 
 fn record_node<'a>(record: &Record, words: &dyn Words, names: Names<'a>) -> Node<'a> {
-    Node::Map(Shown::in_object(words, names).fields(record))
+    Node::Map(ObjectFields::in_object(words, names).fields(record))
 }
 
 #[cfg(test)]

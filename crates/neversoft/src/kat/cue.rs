@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use crate::kat::parse::tests::bank as kat_bank;
     use crate::vab::parse::tests::bank as vab_bank;
-    use hpimount_assets::view::{AssetRef, MakeShared, Shared, Wanted};
+    use hpimount_assets::view::{AssetKey, AssetRef, MakeShared, Shared};
     use std::sync::Arc;
 
     /// Returns a table of cues: marker, program, tone, note.
@@ -212,8 +212,8 @@ mod tests {
             "skate.sfx"
         }
 
-        fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef> {
-            (wanted == Wanted::Sibling(self.bank)).then_some(AssetRef(0))
+        fn find(&self, key: AssetKey<'_>) -> Option<AssetRef> {
+            (key == AssetKey::Sibling(self.bank)).then_some(AssetRef(0))
         }
 
         fn read(&self, _file: AssetRef) -> Option<Bytes> {

@@ -22,7 +22,7 @@ const BLENDS: u16 = 0x8000;
 const ID: usize = 4;
 
 /// A file, and its textures that can be shown.
-struct Shown {
+struct PsxTextures {
     psx: Psx,
     textures: TextureSet,
 }
@@ -36,7 +36,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         return Err(NOT_THIS_FILE.to_owned());
     }
     let _models = import::reserve_models(edit)?;
-    let file = Shown::read(edit.asset, edit.context)?;
+    let file = PsxTextures::read(edit.asset, edit.context)?;
     let mut indices = 0..file.textures.len();
     let is_edited = |&index: &usize| format!("{}.png", file.textures.name(index)) == edit.part.name;
     let index = indices.find(is_edited).ok_or(NOT_THIS_FILE)?;
@@ -100,7 +100,7 @@ fn parsed(bytes: &Bytes) -> Result<Psx, String> {
     parse(bytes).map_err(|incomplete| incomplete.error.to_string())
 }
 
-impl Shown {
+impl PsxTextures {
     fn read(bytes: &Bytes, context: &dyn AssetContext) -> Result<Self, String> {
         let psx = parsed(bytes)?;
         let neighbors = neighbors::needed(&psx, context.name(), context);

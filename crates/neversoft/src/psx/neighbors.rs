@@ -3,7 +3,7 @@
 use super::Psx;
 use super::export::{TextureSet, neighbors};
 use super::parse;
-use hpimount_assets::view::{AssetContext, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey};
 
 /// Maximum number of bytes of neighbors that are read.
 const MAX_BYTES: usize = 16 << 20;
@@ -29,7 +29,7 @@ pub(super) fn read(
     };
     let mut left = MAX_BYTES;
     names.into_iter().filter_map(move |name| {
-        let file = context.find(Wanted::Sibling(&name))?;
+        let file = context.find(AssetKey::Sibling(&name))?;
         let psx = context.read(file).and_then(|bytes| {
             left = left.checked_sub(bytes.len())?;
             parse(&bytes).ok()

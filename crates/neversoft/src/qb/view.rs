@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use crate::qb::hash::hash;
     use crate::qb::parse::tests::{entry, name};
-    use hpimount_assets::view::{AssetRef, MakeShared, Shared, Wanted, rendered_text};
+    use hpimount_assets::view::{AssetKey, AssetRef, MakeShared, Shared, rendered_text};
     use std::sync::Arc;
 
     #[test]
@@ -124,7 +124,7 @@ mod tests {
             "scripts/b.qb_compressed".into()
         }
 
-        fn find(&self, _wanted: Wanted<'_>) -> Option<AssetRef> {
+        fn find(&self, _: AssetKey<'_>) -> Option<AssetRef> {
             None
         }
 

@@ -410,7 +410,7 @@ mod tests {
     use crate::trg::parse::parse;
     use crate::trg::parse::tests::{file, rail, words};
     use fixtures::psx::{File, face, model, object};
-    use hpimount_assets::view::{AssetRef, MakeShared, Shared, Wanted};
+    use hpimount_assets::view::{AssetKey, AssetRef, MakeShared, Shared};
     use serde_json::Value;
     use std::sync::Arc;
 
@@ -422,8 +422,8 @@ mod tests {
             "SkTest_T.trg"
         }
 
-        fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef> {
-            (wanted == Wanted::Sibling("SkTest.psx")).then_some(AssetRef(0))
+        fn find(&self, key: AssetKey<'_>) -> Option<AssetRef> {
+            (key == AssetKey::Sibling("SkTest.psx")).then_some(AssetRef(0))
         }
 
         fn read(&self, _file: AssetRef) -> Option<Bytes> {

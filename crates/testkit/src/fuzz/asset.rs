@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hpimount_assets::consoles::{banner, save, xbox};
 use hpimount_assets::view::{
-    self, Alone, AssetContext, AssetRef, Bytes, MakeShared, Shared, View, ViewFormat, Wanted,
+    self, Alone, AssetContext, AssetKey, AssetRef, Bytes, MakeShared, Shared, View, ViewFormat,
 };
 use hpimount_crash::hgo;
 use hpimount_gta::{col, dff, gxt, ifp, map, txd};
@@ -150,7 +150,7 @@ impl AssetContext for Mirror {
         self.0
     }
 
-    fn find(&self, _wanted: Wanted<'_>) -> Option<AssetRef> {
+    fn find(&self, _: AssetKey<'_>) -> Option<AssetRef> {
         Some(AssetRef(0))
     }
 

@@ -5,7 +5,7 @@
 use hpimount::formats::VIEW_FORMATS;
 use hpimount_assets::view::import::{Edit, Imported};
 use hpimount_assets::view::{
-    Alone, AssetContext, AssetRef, Bytes, MakeShared, Shared, ViewFile, ViewFormat, Wanted, open,
+    Alone, AssetContext, AssetKey, AssetRef, Bytes, MakeShared, Shared, ViewFile, ViewFormat, open,
 };
 use hpimount_containers::volume::AssetType;
 use hpimount_heavy_iron::{Game, Platform};
@@ -31,7 +31,7 @@ impl AssetContext for Archive {
         "asset"
     }
 
-    fn find(&self, _wanted: Wanted<'_>) -> Option<AssetRef> {
+    fn find(&self, _: AssetKey<'_>) -> Option<AssetRef> {
         None
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::asset::{check, look};
 use fixtures::clump;
 use hpimount_assets::view::{
-    Alone, AssetContext, AssetRef, Bytes, MakeShared, Shared, View, ViewFormat, Wanted,
+    Alone, AssetContext, AssetKey, AssetRef, Bytes, MakeShared, Shared, View, ViewFormat,
 };
 use hpimount_gta::{data, dff, map, report};
 
@@ -81,7 +81,7 @@ impl AssetContext for Game {
         self.files[0].0
     }
 
-    fn find(&self, _wanted: Wanted<'_>) -> Option<AssetRef> {
+    fn find(&self, _: AssetKey<'_>) -> Option<AssetRef> {
         None
     }
 

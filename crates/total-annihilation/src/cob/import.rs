@@ -1,7 +1,7 @@
 //! Edited texts of scripts as scripts.
 
 use super::compile::recompile;
-use hpimount_assets::view::Wanted;
+use hpimount_assets::view::AssetKey;
 use hpimount_assets::view::import::{Changed, Edit, Imported, NOT_THIS_FILE};
 use hpimount_containers::text::windows_1252;
 
@@ -25,7 +25,7 @@ pub(crate) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let cob = super::parse(edit.asset).map_err(|lost| lost.error.to_string())?;
     let include = |name: &str| {
         let path = format!("scripts/{name}");
-        let places = [Wanted::Sibling(name), Wanted::Path(&path)];
+        let places = [AssetKey::Sibling(name), AssetKey::Path(&path)];
         let found = places
             .into_iter()
             .find_map(|place| edit.context.find(place))?;

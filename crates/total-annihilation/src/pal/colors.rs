@@ -7,7 +7,7 @@ use crate::pal::{self, Palette};
 use crate::tdf;
 use hpimount_assets::model::{Picture, Pixels};
 use hpimount_assets::parse::pcx;
-use hpimount_assets::view::{AssetContext, AssetRef, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey, AssetRef};
 
 /// A palette and its origin.
 #[derive(GetSize)]
@@ -22,7 +22,7 @@ pub(crate) struct Colors {
 
 /// A parsed asset, and the palette that it is shown with.
 #[derive(GetSize)]
-pub(crate) struct Shown<M> {
+pub(crate) struct WithColors<M> {
     pub(crate) asset: M,
     pub(crate) colors: Colors,
 }
@@ -68,12 +68,12 @@ impl Colors {
         if let Some(chosen) = Self::chosen(context) {
             return chosen;
         }
-        let whole = context.find(Wanted::Path("palettes/palette.pal"));
+        let whole = context.find(AssetKey::Path("palettes/palette.pal"));
         let bytes = whole.and_then(|file| context.read(file));
         // The game ignores a missing palette file, but not a short one.
         let is_missing = bytes.as_ref().is_none_or(|bytes| bytes.is_empty());
         let found = if is_missing {
-            let found = context.find(Wanted::Path("palettes/palette.pcx"));
+            let found = context.find(AssetKey::Path("palettes/palette.pcx"));
             found.and_then(|file| {
                 let palette = pcx::game_palette(&context.read(file)?)?;
                 Some(Self::from(context, file, Palette(palette)))
@@ -93,7 +93,7 @@ impl Colors {
         let stem = crate::view::stem(context.name());
         let beside = || {
             let name = format!("{stem}.pcx");
-            Self::carried(context, Wanted::Sibling(&name))
+            Self::carried(context, AssetKey::Sibling(&name))
         };
         (!stem.is_empty() && context.palette().is_none())
             .then(|| beside().or_else(|| Self::named(context, stem)))
@@ -117,7 +117,7 @@ impl Colors {
             let tdf = tdf::parse(&context.read_sibling(&ota)?).ok()?;
             let header = tdf.root().section("GlobalHeader")?;
             let kingdom = header.get("kingdom")?.into_owned();
-            Self::carried(context, Wanted::Path(&format!("palettes/{kingdom}.pcx")))
+            Self::carried(context, AssetKey::Path(&format!("palettes/{kingdom}.pcx")))
         };
         Self::chosen(context)
             .or_else(kingdom)
@@ -126,7 +126,7 @@ impl Colors {
 
     fn named(context: &dyn AssetContext, stem: &str) -> Option<Self> {
         let path = format!("palettes/{stem}.pal");
-        let own = context.find(Wanted::Path(&path)).and_then(|file| {
+        let own = context.find(AssetKey::Path(&path)).and_then(|file| {
             let palette = pal::parse(&context.read(file)?).ok()?.palette;
             Some(Self::from(context, file, palette))
         });
@@ -134,13 +134,13 @@ impl Colors {
             let start = stem.get(..3)?;
             let mut kingdoms = KINGDOMS.iter();
             let (_, name) = kingdoms.find(|(prefix, _)| prefix.eq_ignore_ascii_case(start))?;
-            Self::carried(context, Wanted::Path(&format!("palettes/{name}.pcx")))
+            Self::carried(context, AssetKey::Path(&format!("palettes/{name}.pcx")))
         })
     }
 
     /// Returns the palette of a picture.
-    fn carried(context: &dyn AssetContext, wanted: Wanted<'_>) -> Option<Self> {
-        let file = context.find(wanted)?;
+    fn carried(context: &dyn AssetContext, key: AssetKey<'_>) -> Option<Self> {
+        let file = context.find(key)?;
         let picture = pcx::parse(&context.read(file)?).ok()?;
         Some(Self::from(context, file, Palette(picture.palette?)))
     }

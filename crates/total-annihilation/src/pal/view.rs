@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use bytes::Bytes;
 
-use crate::pal::colors::{Colors, Shown};
+use crate::pal::colors::{Colors, WithColors};
 use crate::pal::{self, BlendKind, BlendTable, Pal, Palette};
 use hpimount_assets::model::png::{self, Tones};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
@@ -64,10 +64,10 @@ fn open_blend(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     page.fact("kind", kind)
         .fact("rows", rows(&table))
         .fact("palette", colors.source.clone())
-        .file("table.png", |shown: &Shown<BlendTable>, _, out| {
+        .file("table.png", |shown: &WithColors<BlendTable>, _, out| {
             blended(shown, out)
         });
-    let shown = Shown {
+    let shown = WithColors {
         asset: table,
         colors,
     };
@@ -99,7 +99,7 @@ fn rows(table: &BlendTable) -> u32 {
 }
 
 /// Writes a picture with a pixel for each entry, in the resulting color.
-fn blended(shown: &Shown<BlendTable>, out: &mut dyn Write) -> io::Result<()> {
+fn blended(shown: &WithColors<BlendTable>, out: &mut dyn Write) -> io::Result<()> {
     let table = &shown.asset;
     let mut row = |y: u32, row: &mut Vec<u8>| {
         let stored = table.rows.chunks(WIDTH as usize).nth(y as usize);

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::import::import;
 use super::{PICTURE, colors, picture};
-use crate::pal::colors::Shown;
+use crate::pal::colors::WithColors;
 use hpimount_assets::model::{not_shown, png, size_problem};
 use hpimount_assets::parse::pcx::{self, Pcx};
 use hpimount_assets::parse::so_far;
@@ -51,17 +51,17 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         .fact("bytes_per_line", pcx.bytes_per_line)
         .fact("game_issues", Value::from_iter(issues))
         .fact("palette", colors.source.clone())
-        .check(|shown: &Shown<Pcx>| {
+        .check(|shown: &WithColors<Pcx>| {
             let decoded = shown.asset.decode();
             decoded.map(|picture| picture.warnings).unwrap_or_default()
         });
     match size_problem(pcx.width.into(), pcx.height.into()) {
         _ if error.is_some() => &mut page,
-        None => page.file(PICTURE, |shown: &Shown<Pcx>, _, out| {
+        None => page.file(PICTURE, |shown: &WithColors<Pcx>, _, out| {
             let picture = picture(&shown.asset, &shown.colors).map_err(io::Error::other)?;
             png::write(&picture, out)
         }),
         Some(problem) => page.warn(not_shown("the picture", problem)),
     };
-    Ok(page.show(Shown { asset: pcx, colors }, error))
+    Ok(page.show(WithColors { asset: pcx, colors }, error))
 }

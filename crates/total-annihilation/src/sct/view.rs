@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::pal::colors::{Colors, Shown};
+use crate::pal::colors::{Colors, WithColors};
 use crate::sct::{self, Sct};
 use crate::terrain::TILE_EDGE;
 use crate::terrain::view;
@@ -48,7 +48,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         .fact("pixels", tiles.map(|edge| edge.saturating_mul(TILE_EDGE)))
         .fact("tile_count", sct.terrain.tile_count())
         .fact("palette", colors.source.clone())
-        .computed(|shown: &Shown<Sct>| {
+        .computed(|shown: &WithColors<Sct>| {
             vec![("height_range", view::range(shown.asset.heights()).into())]
         });
     if let Some(minimap) = sct.minimap.clone() {
@@ -67,11 +67,11 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     }
     // After the pictures that are better previews.
     if sct.heights().next().is_some() {
-        page.file("height.png", |Shown { asset: sct, .. }, _, out| {
+        page.file("height.png", |WithColors { asset: sct, .. }, _, out| {
             view::write_heights((sct.width(), sct.height()), sct.heights(), out)
         });
     }
-    Ok(page.show(Shown { asset: sct, colors }, error))
+    Ok(page.show(WithColors { asset: sct, colors }, error))
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use super::references::{References, value};
 use crate::cob::{self, Cob, Place as CodePlace, Remark};
 use crate::tdo;
 use hpimount_assets::view::report::Finding;
-use hpimount_assets::view::{AssetContext, AssetRef, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey, AssetRef};
 
 /// Maximum number of mistakes, and of matters of style.
 const MAX_FINDINGS: usize = 10_000;
@@ -49,7 +49,7 @@ pub(super) fn find(context: &dyn AssetContext) -> Vec<Finding> {
     let mut checks = Checks {
         context,
         library: &library,
-        is_whole: context.find(Wanted::Path(OF_A_GAME)).is_some(),
+        is_whole: context.find(AssetKey::Path(OF_A_GAME)).is_some(),
         found: Vec::new(),
         counts: [0; 2],
     };
@@ -198,7 +198,7 @@ impl Checks<'_> {
         for unit in &self.library.units.all {
             let object = self.object(unit);
             let path = cob::path_of(&object);
-            let Some(file) = self.context.find(Wanted::Path(&path)) else {
+            let Some(file) = self.context.find(AssetKey::Path(&path)) else {
                 continue;
             };
             if !known.insert(file) || self.counts == [MAX_FINDINGS; 2] {

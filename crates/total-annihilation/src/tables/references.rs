@@ -14,7 +14,7 @@ use crate::tdo::textures::Textures;
 use crate::view::stem;
 use crate::{gaf, tdo};
 use hpimount_assets::view::report::{self, VisitReference};
-use hpimount_assets::view::{AssetContext, AssetRef, Table, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, Table};
 use hpimount_containers::text::has_extension;
 
 /// Maximum number of references of a unit. The largest real unit has a tenth
@@ -229,7 +229,7 @@ impl Walk<'_, '_, '_> {
 
     /// Visits a file at the first of these paths that exists.
     fn file(&mut self, kind: &'static str, paths: &[String]) -> Option<AssetRef> {
-        let find = |path: &String| self.all.context.find(Wanted::Path(path));
+        let find = |path: &String| self.all.context.find(AssetKey::Path(path));
         let at = paths.iter().position(|path| find(path).is_some());
         let path = paths.get(at.unwrap_or(0))?;
         let file = find(path);
@@ -352,7 +352,7 @@ impl Walk<'_, '_, '_> {
 
     fn sequence(&mut self, file: &str, name: &str) {
         let path = format!("anims/{file}.gaf");
-        let found = self.all.context.find(Wanted::Path(&path));
+        let found = self.all.context.find(AssetKey::Path(&path));
         let found = found.filter(|&sprites| {
             let names = self.all.sequences_of(sprites);
             names.contains(&name.to_ascii_lowercase())

@@ -11,7 +11,7 @@ pub(crate) use self::drawn::{Drawn, Script};
 pub use self::parse::*;
 pub use self::view::FORMAT;
 
-use hpimount_assets::view::{AssetContext, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey};
 
 /// Returns the path of the model of this name.
 pub(crate) fn path_of(name: &str) -> String {
@@ -20,6 +20,6 @@ pub(crate) fn path_of(name: &str) -> String {
 
 /// Returns the model of this name; `None` if the mount has none, or if it is damaged.
 pub(crate) fn of_unit(context: &dyn AssetContext, name: &str) -> Option<Model> {
-    let file = context.find(Wanted::Path(&path_of(name)))?;
+    let file = context.find(AssetKey::Path(&path_of(name)))?;
     parse(&context.read(file)?).ok()
 }

@@ -57,7 +57,7 @@ const MAX_TEXTURES: usize = 4096;
 
 /// A model with its palette and its script.
 #[derive(GetSize)]
-struct Shown {
+struct TdoView {
     model: Model,
     colors: Colors,
     script: Script,
@@ -87,7 +87,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
             .sum::<usize>(),
     )
     .fact("textures", names.len())
-    .list("objects", |shown: &Shown| {
+    .list("objects", |shown: &TdoView| {
         Box::new(shown.model.objects.iter().enumerate().map(object))
     });
     if error.is_none() || objects().any(|object| !object.primitives.is_empty()) {
@@ -106,7 +106,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     }
     let script = Script::of(context);
     Ok(page.show(
-        Shown {
+        TdoView {
             model,
             colors,
             script,
@@ -116,7 +116,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
 }
 
 /// Adds the files of the scene with these textures.
-fn add_scene(names: &[(String, usize)], page: &mut Page<Shown>) {
+fn add_scene(names: &[(String, usize)], page: &mut Page<TdoView>) {
     page.file("model.obj", |shown, context, out| {
         let mut scene = drawn(shown, context)?.scene;
         // Editors need all pieces.
@@ -150,13 +150,13 @@ fn add_scene(names: &[(String, usize)], page: &mut Page<Shown>) {
     }
 }
 
-fn drawn(shown: &Shown, context: &dyn AssetContext) -> io::Result<Drawn> {
+fn drawn(shown: &TdoView, context: &dyn AssetContext) -> io::Result<Drawn> {
     Drawn::new(&shown.model, &shown.colors.palette, &shown.script, context)
 }
 
 /// Writes a texture; a gray pixel for one that is not in the mount.
 fn texture(
-    shown: &Shown,
+    shown: &TdoView,
     index: usize,
     context: &dyn AssetContext,
     out: &mut dyn Write,
@@ -214,7 +214,7 @@ const PIECES: [&str; 13] = [
     "in_script",
 ];
 
-fn pieces(shown: &Shown) -> Rows<'_> {
+fn pieces(shown: &TdoView) -> Rows<'_> {
     let script = &shown.script.names;
     let rows = shown
         .model
@@ -249,7 +249,7 @@ fn pieces(shown: &Shown) -> Rows<'_> {
     Rows::new(PIECES, rows)
 }
 
-fn textures<'a>(shown: &'a Shown, textures: &'a Textures<'_>) -> Rows<'a> {
+fn textures<'a>(shown: &'a TdoView, textures: &'a Textures<'_>) -> Rows<'a> {
     let columns = ["name", "faces", "resolved_in", "sequence", "team_colors"];
     let rows = drawn_textures(&shown.model)
         .into_iter()

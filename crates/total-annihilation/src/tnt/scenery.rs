@@ -11,7 +11,7 @@ use crate::gaf::{self, Pixels};
 use crate::pal::Palette;
 use crate::tdf;
 use hpimount_assets::view::context::shared;
-use hpimount_assets::view::{AssetContext, AssetRef, Shared, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, Shared};
 
 /// The name under which the looks of features are shared.
 const SHARED: &str = "TA features";
@@ -242,7 +242,7 @@ impl Scenery {
         for (file, wanted) in files {
             let path = format!("anims/{file}.gaf");
             let bytes = context
-                .find(Wanted::Path(&path))
+                .find(AssetKey::Path(&path))
                 .and_then(|file| context.read(file));
             let gaf = bytes.and_then(|bytes| gaf::parse(&bytes).ok());
             let Some(gaf) = gaf else {

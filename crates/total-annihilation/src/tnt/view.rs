@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::ota::{self, Start};
 use super::scenery::{self, Scenery};
-use crate::pal::colors::{Colors, Shown};
+use crate::pal::colors::{Colors, WithColors};
 use crate::tdf;
 use crate::terrain::TILE_EDGE;
 use crate::terrain::view::{self, REDUCED};
@@ -17,7 +17,7 @@ use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{Entry, Node};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, AssetRef, Opened, Preview, ViewFormat, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, Opened, Preview, ViewFormat};
 use hpimount_containers::file_type::FileType;
 use hpimount_record::Value;
 
@@ -57,11 +57,11 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     page.fact("palette", colors.source.clone())
         .computed(counted);
     add_files(&tnt, context, &mut page);
-    Ok(page.show(Shown { asset: tnt, colors }, error))
+    Ok(page.show(WithColors { asset: tnt, colors }, error))
 }
 
 /// Adds the facts that are known without reading the cells.
-fn add_facts(tnt: &Tnt, page: &mut Page<Shown<Tnt>>) {
+fn add_facts(tnt: &Tnt, page: &mut Page<WithColors<Tnt>>) {
     // A tile covers four cells.
     let tiles = [tnt.width / 2, tnt.height / 2];
     let minimap = tnt.minimap.as_ref();
@@ -91,7 +91,7 @@ fn ground(ground: &Ground) -> Value {
 }
 
 /// Returns the facts about all cells.
-fn counted(shown: &Shown<Tnt>) -> Vec<Entry<'_>> {
+fn counted(shown: &WithColors<Tnt>) -> Vec<Entry<'_>> {
     let tnt = &shown.asset;
     let words = tnt.cells_without_feature().into_iter();
     let words = words.map(|(word, count)| (format!("{word:04X}").into(), count.into()));
@@ -113,7 +113,7 @@ fn placed(tnt: &Tnt) -> Vec<usize> {
     counts
 }
 
-fn add_files(tnt: &Tnt, context: &dyn AssetContext, page: &mut Page<Shown<Tnt>>) {
+fn add_files(tnt: &Tnt, context: &dyn AssetContext, page: &mut Page<WithColors<Tnt>>) {
     if !tnt.features.is_empty() {
         page.table("features.tsv", features);
     }
@@ -148,14 +148,14 @@ fn add_files(tnt: &Tnt, context: &dyn AssetContext, page: &mut Page<Shown<Tnt>>)
     }
     // After the pictures that are better previews.
     if tnt.heights().next().is_some() {
-        page.file("height.png", |Shown { asset: tnt, .. }, _, out| {
+        page.file("height.png", |WithColors { asset: tnt, .. }, _, out| {
             view::write_heights((tnt.width, tnt.height), tnt.heights(), out)
         });
     }
 }
 
 /// Returns the names of features, and the number of cells with each.
-fn features(shown: &Shown<Tnt>) -> Rows<'_> {
+fn features(shown: &WithColors<Tnt>) -> Rows<'_> {
     let features = shown.asset.features.iter().zip(placed(&shown.asset));
     let rows = features.enumerate().map(|(number, (feature, count))| {
         [
@@ -170,7 +170,7 @@ fn features(shown: &Shown<Tnt>) -> Rows<'_> {
 
 /// Writes the ground with its features and the places where players start.
 fn write_scenery(
-    shown: &Shown<Tnt>,
+    shown: &WithColors<Tnt>,
     starts: &[Start],
     context: &dyn AssetContext,
     out: &mut dyn Write,
@@ -194,7 +194,7 @@ fn starts(context: &dyn AssetContext) -> Vec<Start> {
 /// Returns the text of a map.
 fn text_of(context: &dyn AssetContext) -> Option<AssetRef> {
     let name = format!("{}.ota", stem(context.name()));
-    context.find(Wanted::Sibling(&name))
+    context.find(AssetKey::Sibling(&name))
 }
 
 #[cfg(test)]

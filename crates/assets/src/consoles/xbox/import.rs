@@ -44,7 +44,7 @@ mod tests {
     use crate::model::Reservation;
     use crate::model::png;
     use crate::view::import::{Changed, edited};
-    use crate::view::{AssetContext, AssetRef, MakeShared, Shared, ViewFile, Wanted, rendered};
+    use crate::view::{AssetContext, AssetKey, AssetRef, MakeShared, Shared, ViewFile, rendered};
     use bytes::Bytes;
     use fixtures::png_of;
     use std::io;
@@ -102,7 +102,7 @@ mod tests {
             ""
         }
 
-        fn find(&self, _: Wanted<'_>) -> Option<AssetRef> {
+        fn find(&self, _: AssetKey<'_>) -> Option<AssetRef> {
             None
         }
 

@@ -52,7 +52,7 @@ const PICTURES: [(&str, &str); 2] = [("$$XTIMAG", "title.png"), ("$$XSIMAG", "sa
 
 /// The sections of a program, and pictures.
 #[derive(Default, GetSize)]
-struct Shown {
+struct XbeView {
     #[get_size(ignore)]
     sections: Vec<Section>,
     pictures: Vec<Stored>,
@@ -69,11 +69,11 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
             Value::deserialize(&facts[name]).unwrap_or(Value::Null),
         );
     }
-    let mut shown = Shown {
+    let mut shown = XbeView {
         sections: program.sections,
-        ..Shown::default()
+        ..XbeView::default()
     };
-    page.list("sections", |shown: &Shown| {
+    page.list("sections", |shown: &XbeView| {
         Box::new(shown.sections.iter().map(|section| {
             map([
                 ("name", section.name.clone().into()),
@@ -99,8 +99,8 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     Ok(page.show(shown, None))
 }
 
-fn add_picture(page: &mut Page<Shown>, file: &str, number: usize) {
-    page.picture(file, move |shown: &Shown| {
+fn add_picture(page: &mut Page<XbeView>, file: &str, number: usize) {
+    page.picture(file, move |shown: &XbeView| {
         Some(shown.pictures[number].decode())
     });
 }
@@ -118,15 +118,15 @@ fn picture_in(bytes: &Bytes, section: &Section) -> Result<Stored, String> {
 fn open_xpr(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     let Xpr { pictures } = xpr::parse(bytes)?;
     let mut page = Page::new(XPR_FORMAT.name, "Xbox pictures", Warnings::default());
-    page.list("pictures", |shown: &Shown| {
+    page.list("pictures", |shown: &XbeView| {
         Box::new(shown.pictures.iter().map(picture))
     });
     for (number, name) in import::names(pictures.len()).enumerate() {
         add_picture(&mut page, &name, number);
     }
-    let shown = Shown {
+    let shown = XbeView {
         pictures,
-        ..Shown::default()
+        ..XbeView::default()
     };
     Ok(page.show(shown, None))
 }

@@ -14,7 +14,7 @@ use crate::view::node::{Elements, Node, Rule};
 
 /// What edited values have changed.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Comparison {
     /// The changes.
     pub(super) changes: Vec<Change>,
     /// What cannot be changed so: each with the path of the value in front. At most
@@ -28,7 +28,7 @@ pub(super) type At<'p> = (&'p str, usize);
 /// Compares edited values with the values as they are shown.
 pub(super) struct Differences<'c> {
     pub(super) context: &'c dyn AssetContext,
-    found: Found,
+    found: Comparison,
     /// Counts that were edited: their paths for messages, and those of their lists.
     counts: Vec<(String, Value, &'static str)>,
     /// The values are of a new element: nobody could know its derived ones before.
@@ -58,7 +58,7 @@ impl<'c> Differences<'c> {
     pub(super) fn new(context: &'c dyn AssetContext) -> Self {
         Self {
             context,
-            found: Found::default(),
+            found: Comparison::default(),
             counts: Vec::new(),
             is_new: false,
             is_cell: false,
@@ -84,7 +84,7 @@ impl<'c> Differences<'c> {
     }
 
     /// Returns the changes and the problems.
-    pub(super) fn finish(mut self) -> Found {
+    pub(super) fn finish(mut self) -> Comparison {
         for (path, value, list) in std::mem::take(&mut self.counts) {
             let mut changes = self.found.changes.iter();
             let length = changes.find_map(|change| match &change.content {

@@ -21,7 +21,7 @@ pub use super::node::{Blank, Counted, Elements, Rule, Selector};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use self::difference::{At, Differences, Found, visit};
+use self::difference::{At, Comparison, Differences, visit};
 use self::patch::{Change, Content, Element, patched};
 use super::AssetContext;
 use super::node::Node;
@@ -278,7 +278,7 @@ struct Collected {
 impl Collected {
     /// Adds the changes and problems of an edit, whose place says already that it is of
     /// `path`.
-    fn add(&mut self, number: usize, path: &str, found: Found) {
+    fn add(&mut self, number: usize, path: &str, found: Comparison) {
         let changes = found.changes.into_iter();
         self.changes.extend(changes.map(|change| (change, number)));
         let problems = found.problems.into_iter().map(|problem| {

@@ -1,19 +1,19 @@
 //! The facts about a model.
 
-use super::Shown;
+use super::DffView;
 use crate::col;
 use crate::dff::export::is_hidden;
 use crate::dff::{FORMAT, UvAnimation};
-use crate::models::{Definition, Given};
+use crate::models::{AnimationPackage, Definition};
 use hpimount_assets::view::node::{self, Node, Nodes};
 use hpimount_assets::view::page::Page;
 use hpimount_record::Value;
 use hpimount_renderware::clump::{Clump, Geometry, Light};
 
 /// Returns the page with the facts.
-pub(super) fn page(shown: &mut Shown, definition: Option<&Definition>) -> Page<Shown> {
-    let mut page: Page<Shown> = crate::page(FORMAT.name, "DFF model", &mut shown.model.warnings);
-    let Shown { model, plan, .. } = shown;
+pub(super) fn page(shown: &mut DffView, definition: Option<&Definition>) -> Page<DffView> {
+    let mut page: Page<DffView> = crate::page(FORMAT.name, "DFF model", &mut shown.model.warnings);
+    let DffView { model, plan, .. } = shown;
     let atomics = model.clumps.iter().map(|clump| clump.atomics.len());
     let textures = || plan.textures.iter();
     let missing = textures().filter(|one| !one.state.is_found());
@@ -63,7 +63,7 @@ fn definition(definition: &Definition) -> Value {
     Value::Map(entries.map(|(name, value)| (name.into(), value)).into())
 }
 
-fn given(given: &Given) -> Node<'_> {
+fn given(given: &AnimationPackage) -> Node<'_> {
     let names = given.names.as_ref();
     let names = names.map(|names| names.iter().cloned().collect::<Value>());
     node::map([

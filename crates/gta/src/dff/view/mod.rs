@@ -56,7 +56,7 @@ const MATERIALS: &str = "model.mtl";
 
 /// A model, and what is shown of it.
 #[derive(GetSize)]
-struct Shown {
+struct DffView {
     model: Dff,
     plan: ExportPlan,
     /// The sources of the plan's textures.
@@ -82,7 +82,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         let file = source.as_ref()?.file;
         Some(context.path_of(file))
     });
-    let mut shown = Shown {
+    let mut shown = DffView {
         paths: paths.collect(),
         animations: Animations::new(&model, &plan.name, &models),
         model,
@@ -105,22 +105,22 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
 }
 
 /// Adds the files with the model, its collision model and its textures.
-fn add_models(page: &mut Page<Shown>, shown: &Shown) {
+fn add_models(page: &mut Page<DffView>, shown: &DffView) {
     let plan = &shown.plan;
     let clumps = plan.clumps.iter().enumerate();
     let shows = clumps.filter(|(_, problem)| problem.is_none());
     let shows: Vec<usize> = shows.map(|(clump, _)| clump).collect();
     for &clump in &shows {
-        page.file(glb_of(clump), move |shown: &Shown, context, out| {
+        page.file(glb_of(clump), move |shown: &DffView, context, out| {
             shown.write_glb(clump, &shown.animations.given, context, out)
         });
     }
     if let Some(&clump) = shows.first() {
-        page.file("model.obj", move |shown: &Shown, context, out| {
+        page.file("model.obj", move |shown: &DffView, context, out| {
             let (clump, _memory) = shown.reserve(clump, context)?;
             obj::write(&shown.plan.scene(clump), MATERIALS, out)
         })
-        .file(MATERIALS, move |Shown { model, plan, .. }, _, out| {
+        .file(MATERIALS, move |DffView { model, plan, .. }, _, out| {
             let materials = plan.materials(&model.clumps[clump]);
             obj::write_materials(&materials, &plan.notes(), &format!("{TEXTURES}/"), out)
         })
@@ -131,7 +131,7 @@ fn add_models(page: &mut Page<Shown>, shown: &Shown) {
     if shows.first() == Some(&0) {
         for (index, package) in shown.animations.around.iter().enumerate() {
             let file = ViewFile::inside("animated", format!("{}.glb", package.package));
-            page.file(file, move |shown: &Shown, context, out| {
+            page.file(file, move |shown: &DffView, context, out| {
                 let package = &shown.animations.around[index..=index];
                 shown.write_glb(0, package, context, out)
             });
@@ -141,7 +141,7 @@ fn add_models(page: &mut Page<Shown>, shown: &Shown) {
         col::export::problem(model).is_none() && col::export::corners(model) > 0
     };
     if shown.collision().filter(is_written).is_some() {
-        page.file("collision.glb", |shown: &Shown, context, out| {
+        page.file("collision.glb", |shown: &DffView, context, out| {
             let mut models = shown.collision().into_iter();
             models.try_for_each(|model| col::view::write(model, context, out))
         });
@@ -149,7 +149,7 @@ fn add_models(page: &mut Page<Shown>, shown: &Shown) {
     for (index, texture) in plan.textures.iter().enumerate() {
         if texture.state.is_found() {
             let file = ViewFile::inside(TEXTURES, format!("{}.png", texture.name));
-            page.file(file, move |shown: &Shown, context, out| {
+            page.file(file, move |shown: &DffView, context, out| {
                 match shown.picture(index, &Pictures::new(context)) {
                     Some(picture) => png::write(&picture, out),
                     None => Ok(()),
@@ -159,7 +159,7 @@ fn add_models(page: &mut Page<Shown>, shown: &Shown) {
     }
 }
 
-impl Shown {
+impl DffView {
     /// Returns the first collision model.
     fn collision(&self) -> Option<&col::Model> {
         self.model.collision.as_ref()?.models.first()
@@ -184,7 +184,7 @@ impl Shown {
     fn write_glb(
         &self,
         clump: usize,
-        animations: &[models::Given],
+        animations: &[models::AnimationPackage],
         context: &dyn AssetContext,
         out: &mut dyn Write,
     ) -> io::Result<()> {

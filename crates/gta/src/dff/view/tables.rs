@@ -1,6 +1,6 @@
 //! Tables of a model.
 
-use super::Shown;
+use super::DffView;
 use crate::dff::coats;
 use crate::table;
 use hpimount_assets::view::page::Rows;
@@ -10,11 +10,11 @@ use hpimount_renderware::export::TextureState;
 use hpimount_renderware::texture::Sampling;
 
 /// Returns the clumps with their numbers.
-fn clumps(shown: &Shown) -> impl Iterator<Item = (usize, &Clump)> {
+fn clumps(shown: &DffView) -> impl Iterator<Item = (usize, &Clump)> {
     shown.model.clumps.iter().enumerate()
 }
 
-pub(super) fn frames(shown: &Shown) -> Rows<'_> {
+pub(super) fn frames(shown: &DffView) -> Rows<'_> {
     let columns = [
         "clump", "frame", "name", "parent", "bone", "x", "y", "z", "right_x", "right_y", "right_z",
         "up_x", "up_y", "up_z", "at_x", "at_y", "at_z",
@@ -39,7 +39,7 @@ pub(super) fn frames(shown: &Shown) -> Rows<'_> {
 }
 
 /// Returns a row for each material of each geometry.
-pub(super) fn materials(shown: &Shown) -> Rows<'_> {
+pub(super) fn materials(shown: &DffView) -> Rows<'_> {
     let columns = [
         "clump",
         "geometry",
@@ -105,7 +105,7 @@ fn material(place: [usize; 3], material: &Material) -> [Value; 17] {
 }
 
 /// Returns where each texture of the materials was found.
-pub(super) fn textures(shown: &Shown) -> Rows<'_> {
+pub(super) fn textures(shown: &DffView) -> Rows<'_> {
     let columns = ["index", "name", "txd", "file", "width", "height", "problem"];
     let textures = shown.plan.textures.iter().enumerate();
     let rows = textures.map(|(index, texture)| {
@@ -129,7 +129,7 @@ pub(super) fn textures(shown: &Shown) -> Rows<'_> {
 }
 
 /// Returns the effects, whose fields depend on the type.
-pub(super) fn effects(shown: &Shown) -> Rows<'_> {
+pub(super) fn effects(shown: &DffView) -> Rows<'_> {
     let columns = [
         "clump", "geometry", "index", "type", "x", "y", "z", "bytes", "fields",
     ];
@@ -160,7 +160,7 @@ pub(super) fn effects(shown: &Shown) -> Rows<'_> {
 }
 
 /// Returns a row for each material.
-pub(super) fn breakables(shown: &Shown) -> Rows<'_> {
+pub(super) fn breakables(shown: &DffView) -> Rows<'_> {
     let columns = [
         "clump",
         "geometry",

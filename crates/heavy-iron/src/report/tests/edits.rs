@@ -9,7 +9,7 @@ use crate::report::tests::objects::{move_point, platform};
 use crate::report::tests::{floats, object, words};
 use hpimount_assets::view::edit::{self, Edit, Form, Place, Problem, Rule, What};
 use hpimount_assets::view::node::Node;
-use hpimount_assets::view::{Alone, AssetContext, AssetRef, MakeShared, Shared, View, Wanted};
+use hpimount_assets::view::{Alone, AssetContext, AssetKey, AssetRef, MakeShared, Shared, View};
 use hpimount_containers::io::Endian;
 use hpimount_containers::volume::{AssetType, Game, Platform};
 use hpimount_record::Value;
@@ -23,7 +23,7 @@ impl AssetContext for OfType {
         "object"
     }
 
-    fn find(&self, _: Wanted<'_>) -> Option<AssetRef> {
+    fn find(&self, _: AssetKey<'_>) -> Option<AssetRef> {
         None
     }
 

@@ -19,7 +19,7 @@ use crate::object::Link;
 use hpimount_assets::model::Reservation;
 use hpimount_assets::view::NamedAsset;
 use hpimount_assets::view::report::TableEdit;
-use hpimount_assets::view::{self, AssetRef, MakeShared, Shared, View, Wanted};
+use hpimount_assets::view::{self, AssetKey, AssetRef, MakeShared, Shared, View};
 use hpimount_containers::hip::{Game, Platform, asset_id};
 use hpimount_containers::io::Endian;
 use hpimount_containers::volume::AssetType;
@@ -117,8 +117,10 @@ impl AssetContext for Archives {
         ""
     }
 
-    fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef> {
-        let Wanted::Id(id) = wanted else { return None };
+    fn find(&self, key: AssetKey<'_>) -> Option<AssetRef> {
+        let AssetKey::Id(id) = key else {
+            return None;
+        };
         let mut found = self.chosen(|asset| asset.kind.id == id);
         found.sort_by_key(|&file| !self.is_own(self.get(file).unwrap()));
         found.first().copied()
@@ -157,7 +159,7 @@ impl AssetContext for Archives {
     }
 
     fn asset_name(&self, id: u32) -> Option<NamedAsset> {
-        let found = self.get(self.find(Wanted::Id(id))?)?;
+        let found = self.get(self.find(AssetKey::Id(id))?)?;
         Some(NamedAsset {
             name: found.name.to_owned(),
             archive: (!self.is_own(found)).then(|| found.archive.to_owned()),

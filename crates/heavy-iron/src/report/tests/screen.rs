@@ -188,7 +188,7 @@ fn an_image_that_elements_repeat_is_decoded_once_in_reserved_memory() {
     assets.push(("a.HIP", b"RWTX", "logo.RW3", logo()));
     let archives = Archives::new(&assets).of_game(Game::Incredibles);
     assert_eq!(drawn(&archives)[0], [0, 0, 255, 255]);
-    let texture = archives.find(Wanted::Id(id("logo.RW3"))).unwrap();
+    let texture = archives.find(AssetKey::Id(id("logo.RW3"))).unwrap();
     assert_eq!(archives.reads.borrow()[&texture], 1);
     assert_eq!(*archives.reserved.borrow(), [4 * 4 * 4]);
 }

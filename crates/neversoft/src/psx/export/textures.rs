@@ -68,7 +68,7 @@ enum PaletteSource {
 
 /// A texture that can be shown.
 #[derive(Debug, GetSize)]
-struct Shown {
+struct TextureEntry {
     source: Source,
     id: Option<u32>,
     number: usize,
@@ -77,7 +77,7 @@ struct Shown {
 /// The textures that can be shown.
 #[derive(Debug, Default, GetSize)]
 pub struct TextureSet {
-    shown: Vec<Shown>,
+    shown: Vec<TextureEntry>,
     /// By index of the texture id.
     by_id_index: HashMap<u32, usize>,
     palettes: Vec<Palette>,
@@ -161,7 +161,7 @@ impl TextureSet {
         self.by_id_index
             .entry(texture.index)
             .or_insert(self.shown.len());
-        self.shown.push(Shown {
+        self.shown.push(TextureEntry {
             source: Source::Own(number, palette),
             id,
             number,
@@ -195,7 +195,7 @@ impl TextureSet {
                     continue;
                 };
                 self.by_id_index.insert(index, self.shown.len());
-                self.shown.push(Shown {
+                self.shown.push(TextureEntry {
                     source: Source::Borrowed(self.borrowed.len()),
                     id: Some(id),
                     number: psx.textures.len() + self.borrowed.len(),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use hpimount_record::{FixedSize, Record, Value};
 
-use super::{FORMAT, Shown};
+use super::{FORMAT, PsxView};
 use crate::psx::{
     AnimationV1, ChnkItem, Chunk, Content, FaceCounts, Kind, Model, Object, Palette, Psx,
     SpriteFrame, TextureData, Version,
@@ -19,7 +19,7 @@ use hpimount_containers::io::{Endian, Warnings};
 
 /// Returns the page of a file. That of a damaged one has no facts that depend on all
 /// parts.
-pub(super) fn page(psx: &Psx, is_whole: bool, warnings: Warnings) -> Page<Shown> {
+pub(super) fn page(psx: &Psx, is_whole: bool, warnings: Warnings) -> Page<PsxView> {
     let mut page = Page::new(FORMAT.name, heading(psx, is_whole), warnings);
     page.fact("version", psx.version.number());
     if is_whole {
@@ -97,7 +97,7 @@ fn kind(kind: Kind) -> &'static str {
 }
 
 /// Adds what the models and textures have together.
-fn add_sums(psx: &Psx, page: &mut Page<Shown>) {
+fn add_sums(psx: &Psx, page: &mut Page<PsxView>) {
     let vertices = psx.models.iter().map(|model| model.vertices.len());
     let counts: Vec<_> = psx.models.iter().map(Model::face_counts).collect();
     let sum = |count: fn(&FaceCounts) -> usize| counts.iter().map(count).sum::<usize>();
@@ -144,7 +144,7 @@ fn units(fixed: i64) -> f64 {
     fixed as f64 / 4096.0
 }
 
-fn object_facts(shown: &Shown) -> Nodes<'_> {
+fn object_facts(shown: &PsxView) -> Nodes<'_> {
     let parents = shown.psx.parents();
     let objects = shown.psx.objects.iter().enumerate();
     Box::new(objects.map(move |(index, object)| {
@@ -164,7 +164,7 @@ fn parent_or_root(index: usize, parent: u16) -> i32 {
     }
 }
 
-fn objects(shown: &Shown) -> Rows<'_> {
+fn objects(shown: &PsxView) -> Rows<'_> {
     let columns = ["index", "model", "x", "y", "z", "angles", "flags", "parent"];
     let parents = shown.psx.parents().unwrap_or_default();
     let objects = shown.psx.objects.iter().enumerate();
@@ -191,7 +191,7 @@ fn objects(shown: &Shown) -> Rows<'_> {
 }
 
 /// Returns the value that a text in a row of `objects.tsv` stands for.
-fn object_cell(_: &Shown, row: usize, column: &str, text: &str) -> Option<(String, Value)> {
+fn object_cell(_: &PsxView, row: usize, column: &str, text: &str) -> Option<(String, Value)> {
     let (field, value) = match column {
         "model" | "flags" => (column, Value::text(text.to_owned())),
         _ => place_cell(column, text)?,
@@ -199,7 +199,7 @@ fn object_cell(_: &Shown, row: usize, column: &str, text: &str) -> Option<(Strin
     Some((format!("objects[{row}].{field}"), value))
 }
 
-fn models(shown: &Shown) -> Rows<'_> {
+fn models(shown: &PsxView) -> Rows<'_> {
     let columns = [
         "index",
         "name",
@@ -275,7 +275,7 @@ fn models(shown: &Shown) -> Rows<'_> {
     Rows::new(columns, rows)
 }
 
-fn refs(shown: &Shown, list: usize) -> Nodes<'_> {
+fn refs(shown: &PsxView, list: usize) -> Nodes<'_> {
     let refs = shown
         .psx
         .texture_refs
@@ -284,7 +284,7 @@ fn refs(shown: &Shown, list: usize) -> Nodes<'_> {
     Box::new(refs.map(|name| name.clone().into()))
 }
 
-fn textures(shown: &Shown) -> Rows<'_> {
+fn textures(shown: &PsxView) -> Rows<'_> {
     let columns = [
         "index",
         "name",
@@ -326,7 +326,7 @@ fn textures(shown: &Shown) -> Rows<'_> {
     Rows::new(columns, rows)
 }
 
-fn palettes(shown: &Shown) -> Rows<'_> {
+fn palettes(shown: &PsxView) -> Rows<'_> {
     let mut uses: HashMap<usize, usize> = HashMap::new();
     let textures = shown.psx.textures.iter();
     for index in textures.filter_map(|texture| texture.palette_index) {
@@ -454,7 +454,7 @@ fn keyframes(animation: &AnimationV1) -> Node<'_> {
     ])
 }
 
-fn chunks(shown: &Shown) -> Rows<'_> {
+fn chunks(shown: &PsxView) -> Rows<'_> {
     let rows = shown.psx.chunks.iter().map(|chunk| {
         [
             tag(chunk.tag).into(),

@@ -75,14 +75,14 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     if error.is_some() {
         let plan = ExportPlan::new(&psx, Vec::new());
         let page = facts::page(&psx, false, warnings);
-        return Ok(page.show(Shown { psx, plan }, error));
+        return Ok(page.show(PsxView { psx, plan }, error));
     }
     let neighbors = neighbors::needed(&psx, context.name(), context);
     let mut plan = ExportPlan::new(&psx, neighbors);
     plan.name_parts(part_names(&psx, context).into_iter());
     warnings.append(std::mem::take(&mut plan.problems));
     let mut page = facts::page(&psx, true, warnings);
-    let shown = Shown { psx, plan };
+    let shown = PsxView { psx, plan };
     add_files(&shown, &mut page);
     Ok(page.show(shown, None))
 }
@@ -121,7 +121,7 @@ fn part_names(psx: &Psx, context: &dyn AssetContext) -> Vec<(usize, String)> {
 
 /// A file, and its export plan.
 #[derive(GetSize)]
-struct Shown {
+struct PsxView {
     psx: Psx,
     plan: ExportPlan,
 }
@@ -130,9 +130,9 @@ struct Shown {
 const SCENE_MATERIALS: &str = "scene.mtl";
 
 /// Adds the models, the pictures and the animations.
-fn add_files(shown: &Shown, page: &mut Page<Shown>) {
+fn add_files(shown: &PsxView, page: &mut Page<PsxView>) {
     if shown.plan.has_scene {
-        page.file("scene.obj", |shown: &Shown, context, out| {
+        page.file("scene.obj", |shown: &PsxView, context, out| {
             let _memory = context.reserve_scene(shown.corners())?;
             let scene = shown.plan.scene(&shown.psx, Colors::Materials);
             obj::write(&scene, SCENE_MATERIALS, out)
@@ -147,7 +147,7 @@ fn add_files(shown: &Shown, page: &mut Page<Shown>) {
     for &index in motions {
         let name = format!("{}.bvh", padded(index, last, 3));
         let file = ViewFile::inside("animations", name);
-        page.file(file, move |shown: &Shown, _, out| {
+        page.file(file, move |shown: &PsxView, _, out| {
             let scene = shown.plan.motion(&shown.psx, index);
             match scene.animations.first() {
                 Some(motion) => bvh::write(&scene, motion, out),
@@ -157,7 +157,7 @@ fn add_files(shown: &Shown, page: &mut Page<Shown>) {
     }
 }
 
-impl Exported for Shown {
+impl Exported for PsxView {
     fn pictures(&self) -> impl Iterator<Item = (usize, String)> {
         let textures = &self.plan.textures;
         (0..textures.len()).map(|number| (number, textures.name(number)))

@@ -9,7 +9,7 @@ use crate::gaf::parse::{REFERENCE_SIZE, SEQUENCE_SIZE};
 use crate::gaf::{self, Frame, Gaf, Picture, PixelFormat, Pixels, export};
 use crate::pal::colors::Colors;
 use hpimount_assets::model::{Reservation, png, quality};
-use hpimount_assets::view::Wanted;
+use hpimount_assets::view::AssetKey;
 use hpimount_assets::view::import::{AllEdits, Changed};
 use hpimount_containers::text::windows_1252_byte;
 
@@ -433,7 +433,7 @@ impl<'a> Writer<'a> {
     /// Returns whether the file has the textures of models.
     fn is_texture(&self) -> bool {
         let context = self.edits.context;
-        let own = context.find(Wanted::Sibling(context.name()));
+        let own = context.find(AssetKey::Sibling(context.name()));
         let path = own.map(|own| context.path_of(own).to_ascii_lowercase());
         path.is_some_and(|path| path.starts_with("textures/"))
     }

@@ -10,7 +10,7 @@ use crate::gaf::frames;
 use crate::gaf::import::{IMPORT_ALL, import};
 use crate::gaf::names::{folder, frame_name};
 use crate::gaf::{self, Frame, Gaf, PixelFormat, Pixels, Reference, Sequence, TICKS_PER_SECOND};
-use crate::pal::colors::{Colors, Shown};
+use crate::pal::colors::{Colors, WithColors};
 use hpimount_assets::model::{Picture, Scale, apng, png, sheet, size_problem};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
@@ -82,7 +82,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     page.fact("version", gaf.version)
         .fact("palette", colors.source.clone())
         .fact("frames", frames.sum::<usize>())
-        .computed(|shown: &Shown<Gaf>| vec![("key_unused", key_unused(&shown.asset).into())])
+        .computed(|shown: &WithColors<Gaf>| vec![("key_unused", key_unused(&shown.asset).into())])
         .list("sequences", |shown| {
             Box::new(shown.asset.sequences.iter().enumerate().map(sequence))
         })
@@ -94,11 +94,11 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         .file("preview.png", |shown, _, out| preview(shown, out));
     }
     add_pictures(&gaf, &mut page);
-    Ok(page.show(Shown { asset: gaf, colors }, error))
+    Ok(page.show(WithColors { asset: gaf, colors }, error))
 }
 
 /// Adds the pictures and animations. Omitted ones are reported as warnings.
-fn add_pictures(gaf: &Gaf, page: &mut Page<Shown<Gaf>>) {
+fn add_pictures(gaf: &Gaf, page: &mut Page<WithColors<Gaf>>) {
     // Many references may refer to one frame.
     let mut known: HashMap<u32, Option<Frame>> = HashMap::new();
     let (mut pictures, mut pixels) = (0, 0);
@@ -177,13 +177,13 @@ fn animation_extent(
 }
 
 /// Returns the picture of a frame; lost pixels are transparent.
-fn picture(shown: &Shown<Gaf>, frame: &Frame) -> Option<Picture> {
+fn picture(shown: &WithColors<Gaf>, frame: &Frame) -> Option<Picture> {
     let (picture, _) = so_far(shown.asset.decode(frame));
     export::sprite(picture, &shown.colors.palette)
 }
 
 fn animation(
-    shown: &Shown<Gaf>,
+    shown: &WithColors<Gaf>,
     sequence: &Sequence,
     ((left, top), (width, height)): Extent,
     out: &mut dyn Write,
@@ -222,7 +222,7 @@ fn delay(reference: Option<Reference>) -> (u16, u16) {
 }
 
 /// Writes the first frame of each sequence; for a single sequence, all frames.
-fn preview(shown: &Shown<Gaf>, out: &mut dyn Write) -> io::Result<()> {
+fn preview(shown: &WithColors<Gaf>, out: &mut dyn Write) -> io::Result<()> {
     let gaf = &shown.asset;
     let mut filled = gaf.sequences.iter().filter(|sequence| !sequence.is_empty());
     let references: Vec<Reference> = match (filled.next(), filled.next()) {

@@ -13,7 +13,7 @@ use fixtures::ta::tnt::Map;
 use hpimount_assets::model::Reservation;
 use hpimount_assets::view::edit::{Edit, What};
 use hpimount_assets::view::report::TableEdit;
-use hpimount_assets::view::{AssetContext, AssetRef, Bytes, MakeShared, Shared, Wanted};
+use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, Bytes, MakeShared, Shared};
 use hpimount_containers::text::has_extension;
 
 /// A file, a position in it, the name of a key and a text.
@@ -84,8 +84,8 @@ impl AssetContext for Game {
         ""
     }
 
-    fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef> {
-        let Wanted::Path(wanted) = wanted else {
+    fn find(&self, key: AssetKey<'_>) -> Option<AssetRef> {
+        let AssetKey::Path(wanted) = key else {
             return None;
         };
         let mut paths = self.files.iter().map(|(path, _)| path);

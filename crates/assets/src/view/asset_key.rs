@@ -8,7 +8,7 @@ pub struct AssetRef(pub u64);
 
 /// How a view identifies a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted<'a> {
+pub enum AssetKey<'a> {
     /// By its name, in the directory of the asset.
     Sibling(&'a str),
     /// By its path from the root of its game, or else of the archive, merged game or
