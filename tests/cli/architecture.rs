@@ -57,7 +57,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 /// A path that a module imports.
 struct Import {
     path: String,
-    /// Whether other modules can name it by way of this one.
+    /// True if other modules can name it by way of this one.
     is_public: bool,
 }
 

@@ -36,7 +36,7 @@ struct Package {
     version: String,
     /// SPDX expression, sometimes in the old form with `/`.
     license: Option<String>,
-    /// Its source; `None` for this package itself.
+    /// Source; `None` for this package itself.
     source: Option<String>,
 }
 

@@ -64,8 +64,8 @@ fn picture(first: u8) -> Vec<u8> {
 struct Step {
     what: &'static str,
     act: fn(&Path) -> io::Result<()>,
-    /// Whether a crash may leave it half done: then the files that it concerns may be those of
-    /// the archive.
+    /// True if a crash may leave it half done: then the files that it concerns may be those of the
+    /// archive.
     has_parts: bool,
 }
 

@@ -185,11 +185,11 @@ fn threads_for_the_network_connect_to_their_ports_and_read_what_they_need() {
 /// The state of a thread, as `/proc` shows it.
 struct Thread {
     name: String,
-    /// Whether executed programs get no privileges.
+    /// True if executed programs get no privileges.
     no_new_privs: bool,
-    /// Whether its system calls are filtered.
+    /// True if its system calls are filtered.
     is_filtered: bool,
-    /// Its effective capabilities, a bit for each.
+    /// Effective capabilities, a bit for each.
     capabilities: u64,
 }
 

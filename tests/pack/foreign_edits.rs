@@ -68,7 +68,7 @@ fn points(glb: &[u8]) -> BTreeMap<String, Vec<[i32; 3]>> {
 /// A model in an archive.
 struct Model {
     edited: Edited,
-    /// Its GLB file.
+    /// GLB file.
     path: &'static str,
     /// A node with a mesh, as Blender names it.
     node: &'static str,

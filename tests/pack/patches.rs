@@ -490,7 +490,7 @@ fn files() -> impl Strategy<Value = Files> {
 struct Other {
     program: OsString,
     arguments: &'static [&'static str],
-    /// Whether the patch comes before the original.
+    /// True if the patch comes before the original.
     is_patch_first: bool,
 }
 

@@ -14,7 +14,7 @@ use testkit::mount::hpi;
 /// A server, which ends when this is dropped.
 pub(crate) struct Server {
     process: Child,
-    /// Its output after the first line.
+    /// Output after the first line.
     pub(crate) output: BufReader<ChildStdout>,
     /// Address and port.
     pub(crate) address: String,

@@ -38,13 +38,12 @@ const NO_CULLING: u32 = 1 << 21;
 pub(crate) struct Definition {
     /// Section of its row.
     pub(crate) section: &'static str,
-    /// Its number in the game.
+    /// Number in the game.
     pub(crate) id: String,
-    /// Its dictionary.
     pub(crate) dictionary: String,
     /// The package of its animations; empty without one.
     pub(crate) animations: String,
-    /// Its group of animations; empty without one.
+    /// Group of animations; empty without one.
     pub(crate) group: String,
     /// Flags of an object.
     pub(crate) flags: u32,

@@ -117,9 +117,6 @@ impl Ids {
 
 /// Returns the id of the asset with this name: of one of the archive, or else of one
 /// that a name elsewhere belongs to.
-///
-/// # Errors
-/// Returns an error if no asset has the name, or several do.
 pub(super) fn id_named(context: &dyn AssetContext, name: &str) -> Result<u32, String> {
     let ids = shared(context, "ids of asset names", Ids::read).unwrap_or_default();
     let ids = ids.0.get(&name.to_ascii_lowercase());

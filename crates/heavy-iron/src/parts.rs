@@ -16,13 +16,13 @@ pub struct Part {
     /// What its fields describe, such as `body` or `motion`. Several parts of
     /// one name are one, unless they have an `item`.
     pub name: &'static str,
-    /// Its number among the parts of this name, if they are a list.
+    /// Number among the parts of this name, if they are a list.
     pub item: Option<u16>,
     /// Name of the kind that determines its fields, such as `orbit`.
     pub kind: Option<&'static str>,
     /// What selects its kind, if a field does.
     pub choice: Option<Choice>,
-    /// Its fields.
+    /// Fields.
     pub record: Record,
     /// The records that follow its fields, with the name of their list.
     pub list: Option<(&'static str, Rows)>,
@@ -59,9 +59,9 @@ impl Part {
 pub struct PartKind {
     /// The number that selects it.
     pub number: u32,
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// Its fields.
+    /// Fields.
     pub fields: Layout,
 }
 

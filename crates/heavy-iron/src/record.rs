@@ -90,9 +90,9 @@ const MAX_TEXT: usize = 60;
 /// A field of a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// Its type.
+    /// Type.
     pub kind: Kind,
     /// The words for its numbers, if it has any.
     pub words: Option<Named>,

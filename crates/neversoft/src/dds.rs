@@ -27,7 +27,7 @@ pub struct Dds {
     pub compression: String,
     /// Bits of a pixel without compression.
     pub bits: u32,
-    /// Whether pixels without compression have alpha.
+    /// True if pixels without compression have alpha.
     has_alpha: bool,
     #[get_size(ignore)]
     data: Bytes,

@@ -193,10 +193,6 @@ impl Extents {
 
     /// Calls `visit` with pieces of the result in order. New bytes that equal the original
     /// at the same place become ranges of it; those that are all equal become runs.
-    ///
-    /// # Errors
-    /// Returns [`Error::Unchanged`](error::Error::Unchanged) after the last piece if all
-    /// of them are the original.
     pub(crate) fn visit(
         &self,
         original: &dyn ReadAt,

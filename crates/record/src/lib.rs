@@ -350,9 +350,9 @@ pub fn set_cell(
 /// A field of a record, and where it is stored.
 #[derive(Debug, Clone)]
 pub struct Placed {
-    /// Its number, see [`Record::field`].
+    /// Number, see [`Record::field`].
     pub number: usize,
-    /// Its name and properties.
+    /// Name and properties.
     pub member: &'static Member,
     /// Where its bytes begin, counted from the start of the record.
     pub offset: usize,

@@ -113,7 +113,7 @@ impl std::fmt::Display for Version {
 /// A chunk: its header and its body.
 #[derive(Debug, Clone)]
 pub struct Chunk {
-    /// Its type, see [`kind`].
+    /// Type, see [`kind`].
     pub kind: u32,
     /// Version of the library that wrote it.
     pub version: Version,
@@ -121,7 +121,7 @@ pub struct Chunk {
     pub declared_size: u32,
     /// Absolute offset of the body in the asset.
     pub offset: u64,
-    /// Whether the top byte of the size was ignored, see [`Chunks`].
+    /// True if the top byte of the size was ignored, see [`Chunks`].
     pub is_mended: bool,
     /// The body, possibly truncated.
     pub body: Bytes,

@@ -9,9 +9,9 @@ use hpimount_containers::io::{Cursor, Endian, Error, Result};
 /// A named list of values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UserData {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its values.
+    /// Values.
     pub values: Values,
 }
 

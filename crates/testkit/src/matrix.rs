@@ -129,7 +129,7 @@ pub struct Seen {
     /// The names in the archive of the components of the path.
     pub raw: Vec<Vec<u8>>,
     pub what: What,
-    /// Its inode number, which identifies a file with several names.
+    /// Inode number, which identifies a file with several names.
     pub ino: Ino,
 }
 

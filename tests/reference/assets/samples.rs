@@ -22,7 +22,7 @@ pub(super) const FOLDERS: [&str; 4] = [
 pub(super) struct Sample {
     pub name: String,
     pub bytes: Bytes,
-    /// Its facts, or an `error`.
+    /// Facts, or an `error`.
     pub known: Value,
 }
 

@@ -35,7 +35,7 @@ impl Asset {
 
 /// A sample archive with its assets.
 pub(super) struct Archive {
-    /// Its path below the folder of the samples, without the extension.
+    /// Path below the folder of the samples, without the extension.
     pub name: String,
     pub facts: Facts,
     pub assets: Vec<Asset>,

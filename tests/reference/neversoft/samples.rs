@@ -19,7 +19,7 @@ use testkit::views::rendering;
 pub(super) struct Sample {
     pub name: String,
     pub bytes: Bytes,
-    /// Its facts, or an `error`.
+    /// Facts, or an `error`.
     pub known: Value,
     /// The files of its folder.
     beside: Vec<PathBuf>,

@@ -15,7 +15,7 @@ pub struct Frame {
     pub picture: Option<Picture>,
     /// Position of its top left corner in the animation, in pixels.
     pub at: (u32, u32),
-    /// Its duration in seconds: numerator and denominator.
+    /// Duration in seconds: numerator and denominator.
     pub delay: (u16, u16),
 }
 
@@ -28,7 +28,7 @@ pub struct Animation {
     pub height: u32,
     /// Number of frames, not 0.
     pub frames: u32,
-    /// Whether it starts again after the last frame.
+    /// True if it starts again after the last frame.
     pub loops: bool,
 }
 

@@ -21,8 +21,8 @@ pub struct Edited {
     pub scene: Scene<'static>,
     /// The meshes without colors of vertices.
     pub uncolored: BTreeSet<usize>,
-    /// Whether the file has no hierarchy: every node is a root, and positions are those
-    /// of the scene.
+    /// True if the file has no hierarchy: every node is a root, and positions are those of the
+    /// scene.
     pub is_flat: bool,
     /// The memory of the scene.
     pub memory: Option<Reservation>,

@@ -45,7 +45,7 @@ pub struct Scene<'a> {
 /// An object of a game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
-    /// Its id.
+    /// Id.
     pub id: u32,
     /// The four letters of its type, with trailing spaces.
     pub code: [u8; 4],
@@ -54,17 +54,17 @@ pub struct Identity {
 /// A surface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Material {
-    /// Its name, which is unique in the file.
+    /// Name, which is unique in the file.
     pub name: String,
     /// Red, green, blue and alpha factors, 0 to 1.
     pub color: [f32; 4],
-    /// Its texture.
+    /// Texture.
     pub texture: Option<Texture>,
-    /// Its kind of transparency.
+    /// Kind of transparency.
     pub alpha: Alpha,
-    /// Whether it is visible from behind.
+    /// True if it is visible from behind.
     pub double_sided: bool,
-    /// Whether it is not affected by light.
+    /// True if it is not affected by light.
     pub unlit: bool,
 }
 
@@ -119,7 +119,7 @@ pub struct Texture {
     /// How coordinates outside of 0 to 1 are handled, horizontally and
     /// vertically.
     pub wrap: [Wrap; 2],
-    /// Whether it is sampled without interpolation.
+    /// True if it is sampled without interpolation.
     pub sharp: bool,
 }
 
@@ -159,7 +159,7 @@ impl From<&Picture> for Alpha {
 /// Geometry. Corners share points, and triangles share corners.
 #[derive(Debug, Default, Clone)]
 pub struct Mesh {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Positions.
     pub points: Vec<[f32; 3]>,
@@ -177,7 +177,7 @@ pub struct Mesh {
     pub other_colors: Vec<[u8; 4]>,
     /// The weights of each point; empty for a mesh that is not skinned.
     pub weights: Vec<Weights>,
-    /// Its blend shapes.
+    /// Blend shapes.
     pub shapes: Vec<Shape>,
 }
 
@@ -268,7 +268,7 @@ pub struct Weight {
 /// A blend shape of a mesh.
 #[derive(Debug, Default, Clone)]
 pub struct Shape {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// The displacement of each point.
     pub deltas: Vec<[f32; 3]>,
@@ -277,11 +277,11 @@ pub struct Shape {
 /// A named transformation.
 #[derive(Debug)]
 pub struct Node {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Index of its parent node. Never part of a cycle.
     pub parent: Option<usize>,
-    /// Its transformation relative to the parent.
+    /// Transformation relative to the parent.
     pub transform: Transform,
     /// Index of its mesh.
     pub mesh: Option<usize>,
@@ -290,7 +290,7 @@ pub struct Node {
 /// A line that is not part of a surface.
 #[derive(Debug)]
 pub struct Outline {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Index of its parent node.
     pub parent: usize,
@@ -298,7 +298,7 @@ pub struct Outline {
     pub points: Vec<[f32; 3]>,
     /// How the points are joined.
     pub joined: Joined,
-    /// Whether viewers should not show it at first.
+    /// True if viewers should not show it at first.
     pub is_hidden: bool,
 }
 
@@ -324,7 +324,7 @@ pub struct Joint {
 /// An animation of nodes. Poses are computed while they are written, so that no
 /// animation is held in memory as a whole.
 pub struct Animation<'a> {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Seconds from one frame to the next.
     pub interval: f32,
@@ -340,7 +340,7 @@ pub struct Animation<'a> {
 /// An animation with keys at times of their own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Motion {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// The keys of the moved nodes.
     pub tracks: Vec<Track>,

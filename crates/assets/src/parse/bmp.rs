@@ -34,7 +34,7 @@ pub struct Bmp {
     pub height: u32,
     /// Bits of a pixel: 1, 4 or 8 for palette indices, 24 or 32 for colors.
     pub bits: u16,
-    /// Whether the first row is the top one.
+    /// True if the first row is the top one.
     pub is_top_down: bool,
     /// The colors of palette indices, each red, green, blue; missing ones are
     /// black.

@@ -32,9 +32,6 @@ pub struct CellEdits {
 
 impl<M> Cells<M> {
     /// Compares an edited table, which is untrusted, with the table as it is shown.
-    ///
-    /// # Errors
-    /// Returns all problems as one text.
     pub(super) fn edits(
         &self,
         model: &M,

@@ -10,13 +10,12 @@ use hpimount_containers::volume::AssetType;
 /// The files of an asset in a converted tree.
 #[derive(Debug, Clone, Copy)]
 pub struct Converted {
-    /// Its folder, in the tree of an archive without meaningful directories.
+    /// Folder, in the tree of an archive without meaningful directories.
     pub folder: Folder,
     /// The files that are named after the asset, with another extension: a
     /// complete conversion or a preview. At most 255.
     pub files: &'static [ConvertedFile],
-    /// Whether all files of its view are shown in a directory with the asset's
-    /// name.
+    /// True if all files of its view are shown in a directory with the asset's name.
     pub has_directory: bool,
 }
 
@@ -32,9 +31,9 @@ pub enum Folder {
 /// A file that is converted from an asset.
 #[derive(Debug, Clone, Copy)]
 pub struct ConvertedFile {
-    /// Its directory, if it is not beside the other files.
+    /// Directory, if it is not beside the other files.
     pub folder: Option<&'static str>,
-    /// Its extension, without the dot.
+    /// Extension, without the dot.
     pub extension: &'static str,
     /// Name of the file in the asset's view; without one, or if the view has no
     /// such file, the first one with the extension.

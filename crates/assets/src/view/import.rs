@@ -26,7 +26,7 @@ pub struct Edit<'a> {
     pub asset: &'a Bytes,
     /// The asset without them, which the files of its view show.
     pub original: &'a Bytes,
-    /// Its environment.
+    /// Environment.
     pub context: &'a dyn AssetContext,
     /// Which file of the view was edited.
     pub part: &'a ViewFile,
@@ -47,7 +47,7 @@ pub struct ImportAll {
 pub struct AllEdits<'a> {
     /// The asset, with earlier edits.
     pub asset: &'a Bytes,
-    /// Its environment.
+    /// Environment.
     pub context: &'a dyn AssetContext,
     /// The edited files; at least one.
     pub files: &'a [EditedFile],
@@ -56,9 +56,9 @@ pub struct AllEdits<'a> {
 /// An edited file of a view.
 #[derive(Debug, Clone)]
 pub struct EditedFile {
-    /// Its path below `X.meta`, such as `000 walk/01.png`.
+    /// Path below `X.meta`, such as `000 walk/01.png`.
     pub path: String,
-    /// Its content, which is untrusted; `None` if it was deleted.
+    /// Content, which is untrusted; `None` if it was deleted.
     pub content: Option<Bytes>,
 }
 
@@ -84,7 +84,7 @@ pub enum Imported {
 /// A changed asset.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Changed {
-    /// Its bytes.
+    /// Bytes.
     pub asset: Vec<u8>,
     /// Other assets that changed with it, such as a table with its length.
     pub others: Vec<(AssetRef, Vec<u8>)>,
@@ -161,7 +161,7 @@ pub(super) fn shortened(name: &str) -> String {
 /// A file of a view, or several ones, that can be edited.
 #[derive(Debug, Clone, Copy)]
 pub struct Editable {
-    /// Its path in the view, where `*` stands for any text.
+    /// Path in the view, where `*` stands for any text.
     pub file: &'static str,
     /// The parts of it that can be edited; of a file that is left out, why it cannot be.
     pub what: &'static str,

@@ -13,8 +13,7 @@ use super::{AssetContext, AssetRef};
 /// siblings, paths are relative to that root, and ids and types come from the
 /// archive.
 pub struct Report {
-    /// Its path from the root of the converted tree, such as
-    /// `tables/units.tsv`.
+    /// Path from the root of the converted tree, such as `tables/units.tsv`.
     pub path: &'static str,
     /// Returns whether the tree has it, by the names and types of the entries
     /// alone: nothing is read.
@@ -135,9 +134,9 @@ pub struct Finding {
     pub line: Option<u32>,
     /// What is wrong, without a full stop.
     pub text: String,
-    /// Whether it is a matter of style: the game does what its author wants.
+    /// True if it is a matter of style: the game does what its author wants.
     pub is_style: bool,
-    /// Whether the warnings of the file itself have it too.
+    /// True if the warnings of the file itself have it too.
     pub is_known: bool,
 }
 
@@ -167,6 +166,6 @@ pub struct Reference {
     pub to: [String; 2],
     /// The archive with the target, if the games have several.
     pub resolved_in: Option<String>,
-    /// Whether it was not found.
+    /// True if it was not found.
     pub is_missing: bool,
 }

@@ -12,9 +12,6 @@ use hpimount_assets::view::AssetContext;
 use hpimount_assets::view::import::{self, Edit, Imported, NOT_THIS_FILE};
 
 /// Encodes an edited picture of a texture.
-///
-/// # Errors
-/// Returns why it does not fit.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     if edit.part.folder.as_deref() != Some("textures") {
         return Err(NOT_THIS_FILE.to_owned());

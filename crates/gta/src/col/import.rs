@@ -27,9 +27,6 @@ const RULES: Rules<'_> = Rules {
 };
 
 /// Encodes an edited table.
-///
-/// # Errors
-/// Returns why it does not fit.
 pub(super) fn import(edit: &Edit<'_>, format: &ViewFormat) -> Result<Imported, String> {
     let col = parse::parse(edit.asset).map_err(|error| error.to_string())?;
     let shapes: Vec<_> = col.models.iter().flat_map(shapes).collect();

@@ -45,7 +45,7 @@ pub struct File {
     pub line: u32,
     /// What it is, in upper case, such as `IMG`.
     pub kind: String,
-    /// Its path from the folder of the game, with slashes.
+    /// Path from the folder of the game, with slashes.
     pub path: String,
     /// Number of the island that collision models belong to.
     pub level: Option<i64>,

@@ -20,7 +20,7 @@ pub struct Groups {
 pub struct Group {
     /// Number of its first line, from 1.
     pub line: u32,
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Name of its package, without extension.
     pub package: String,

@@ -48,9 +48,9 @@ impl Surface {
 pub struct Rectangle {
     /// Number of its line, from 1.
     pub line: u32,
-    /// Its height.
+    /// Height.
     pub level: f32,
-    /// Its edges: left, bottom, right, top.
+    /// Edges: left, bottom, right, top.
     pub edges: [f32; 4],
 }
 

@@ -55,9 +55,9 @@ pub struct Grid {
 pub struct Strip {
     /// Number of its height.
     pub index: usize,
-    /// Its height.
+    /// Height.
     pub level: f32,
-    /// Its edges: left, bottom, right, top.
+    /// Edges: left, bottom, right, top.
     pub edges: [f32; 4],
 }
 

@@ -23,7 +23,7 @@ const MAX_NODES: usize = 1 << 16;
 pub struct ExportPlan {
     /// The name of the root nodes.
     pub name: String,
-    /// Whether materials are visible from behind.
+    /// True if materials are visible from behind.
     pub is_double_sided: bool,
     /// The textures, in the order of their first materials.
     #[get_size(size_fn = memory)]

@@ -16,9 +16,6 @@ use hpimount_renderware::rewrite::{self, Bodies, ClumpSource, ModelEdit, NewPart
 use hpimount_renderware::{Chunk, Chunks, kind};
 
 /// Encodes an edited model.
-///
-/// # Errors
-/// Returns all reasons why it cannot be the model.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let parsed =
         |file: &Bytes| parse::parse(file).map_err(|incomplete| incomplete.error.to_string());

@@ -19,7 +19,7 @@ pub(crate) struct Source {
     /// Name of its dictionary.
     pub(crate) dictionary: String,
     pub(crate) file: AssetRef,
-    /// Its number there.
+    /// Number there.
     pub(crate) number: usize,
 }
 

@@ -54,9 +54,6 @@ impl<'a> EditedDocument<'a> {
     }
 
     /// Replaces a field of a row.
-    ///
-    /// # Errors
-    /// Returns why the text cannot be the field.
     pub(crate) fn set(
         &mut self,
         section: usize,
@@ -91,9 +88,6 @@ impl<'a> EditedDocument<'a> {
     }
 
     /// Adds a row at the end of a section.
-    ///
-    /// # Errors
-    /// Returns the first field that cannot be so, and why.
     pub(crate) fn add(
         &mut self,
         section: usize,
@@ -135,9 +129,6 @@ impl<'a> EditedDocument<'a> {
     }
 
     /// Returns the changed file; `None` if nothing changes.
-    ///
-    /// # Errors
-    /// Returns an error if the result does not have the changed fields.
     pub(crate) fn finish(self) -> Result<Option<Vec<u8>>, String> {
         if self.patches.is_empty() {
             return Ok(None);

@@ -31,9 +31,9 @@ pub struct Document {
 /// A section.
 #[derive(Debug, Default, GetSize)]
 pub struct Section {
-    /// Its name in lower case.
+    /// Name in lower case.
     pub name: String,
-    /// Its rows.
+    /// Rows.
     pub rows: Vec<Row>,
 }
 
@@ -135,10 +135,6 @@ pub(crate) fn fields(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the text of a file.
-///
-/// # Errors
-/// Returns [`Error::Damaged`] for a file with a NUL, which is encrypted or not
-/// a text, and for one with more than 4 GiB.
 pub(crate) fn text(bytes: &[u8]) -> Result<String> {
     if let Some(at) = bytes.iter().position(|&byte| byte == 0) {
         let problem = "is a NUL: the file is encrypted or not a text";
@@ -154,11 +150,11 @@ pub(crate) fn text(bytes: &[u8]) -> Result<String> {
 /// A line without its comment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'a> {
-    /// Its number, from 1.
+    /// Number, from 1.
     pub(crate) number: u32,
-    /// Its offset in the text.
+    /// Offset in the text.
     pub(crate) start: usize,
-    /// Its text, which has a field.
+    /// Text, which has a field.
     pub(crate) text: &'a str,
 }
 

@@ -13,9 +13,6 @@ use hpimount_assets::view::import::{Edit, Imported};
 const HEAD: usize = 8;
 
 /// Encodes an edited `texts.txt`.
-///
-/// # Errors
-/// Returns why the texts do not fit.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     if edit.part.name != ALL {
         return Err(format!("is made from the texts: edit their file {ALL}"));

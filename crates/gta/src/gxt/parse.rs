@@ -42,7 +42,7 @@ pub enum Layout {
     SanAndreas {
         /// Version of the format; 4.
         version: u16,
-        /// Whether a character has 8 bits instead of 16.
+        /// True if a character has 8 bits instead of 16.
         is_narrow: bool,
     },
 }
@@ -79,11 +79,11 @@ impl Layout {
 /// A table of texts. One that cannot be read does not hide the others.
 #[derive(Debug, GetSize)]
 pub struct Texts {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Absolute offset of the table.
     pub offset: u64,
-    /// Its texts, in the order of the file.
+    /// Texts, in the order of the file.
     pub entries: Vec<Entry>,
     /// Why it cannot be read completely, if so.
     #[get_size(ignore)]
@@ -93,7 +93,7 @@ pub struct Texts {
 /// A text.
 #[derive(Debug, Clone, Copy, GetSize)]
 pub struct Entry {
-    /// Its key.
+    /// Key.
     pub key: Key,
     pub(super) start: usize,
     pub(super) end: usize,

@@ -14,9 +14,6 @@ use hpimount_containers::text::windows_1252_byte;
 use hpimount_record::{Field, Scope, Value};
 
 /// Encodes the edited keys of an animation, or edited names of animations.
-///
-/// # Errors
-/// Returns why they do not fit.
 pub(super) fn import(
     edit: &Edit<'_>,
     format: &ViewFormat,
@@ -355,9 +352,6 @@ struct EditedKey {
 
 impl EditedKey {
     /// Reads a key.
-    ///
-    /// # Errors
-    /// Returns the part and why it cannot be read: `.time: "x" is not a number`.
     fn read(key: &Value, kind: KeyKind) -> Result<Self, String> {
         fn part<F: Field + Default>(value: &Value, name: &str) -> Result<Option<F>, String> {
             let mut part = F::default();
@@ -392,9 +386,6 @@ impl EditedKey {
     }
 
     /// Returns a new key.
-    ///
-    /// # Errors
-    /// Returns the name of a part that is missing.
     fn whole(&self, kind: KeyKind) -> Result<Key, &'static str> {
         let key = Key {
             time: self.time.ok_or("time")?,

@@ -47,9 +47,6 @@ impl Bones {
 
     /// Returns the keys of an animation as tracks of the nodes. An object without
     /// a node is ignored, and so is a second one of the same node.
-    ///
-    /// # Errors
-    /// Returns why nothing is moved.
     pub(crate) fn tracks(&self, animation: &Animation) -> Result<Vec<Track>, String> {
         let keys: usize = animation.objects.iter().map(Object::frames).sum();
         if keys > MAX_POSES {

@@ -34,19 +34,19 @@ pub struct Binary {
 /// A placed object.
 #[derive(Debug, Default, Clone, Copy, PartialEq, GetSize, Record)]
 pub struct Placed {
-    /// Its position to the right.
+    /// Position to the right.
     pub x: f32,
-    /// Its position forward.
+    /// Position forward.
     pub y: f32,
-    /// Its height.
+    /// Height.
     pub z: f32,
     /// The inverse of its rotation, a quaternion: x.
     pub rx: f32,
-    /// Its y.
+    /// Y.
     pub ry: f32,
-    /// Its z.
+    /// Z.
     pub rz: f32,
-    /// Its w.
+    /// W.
     pub rw: f32,
     /// Number of its model.
     pub id: i32,
@@ -71,19 +71,19 @@ impl Placed {
 /// A parked car.
 #[derive(Debug, Default, Clone, Copy, PartialEq, GetSize, Record)]
 pub struct Car {
-    /// Its position to the right.
+    /// Position to the right.
     pub x: f32,
-    /// Its position forward.
+    /// Position forward.
     pub y: f32,
-    /// Its height.
+    /// Height.
     pub z: f32,
-    /// Its angle around the vertical axis in radians.
+    /// Angle around the vertical axis in radians.
     pub angle: f32,
     /// Number of its model; -1 for any.
     pub model: i32,
-    /// Its first color; -1 for any.
+    /// First color; -1 for any.
     pub color1: i32,
-    /// Its second color.
+    /// Second color.
     pub color2: i32,
     /// Whether it is always there.
     pub force: i32,

@@ -23,9 +23,6 @@ const TEXT_RULES: Rules<'_> = Rules {
 };
 
 /// Encodes an edited table of a text file.
-///
-/// # Errors
-/// Returns why it does not fit.
 pub(super) fn import_text(
     edit: &Edit<'_>,
     format: &ViewFormat,
@@ -210,9 +207,6 @@ fn replaces(line: u64, of: u64) -> String {
 }
 
 /// Returns the new number of an object in a text file, if it changes.
-///
-/// # Errors
-/// Returns the line of the edited table if the object is deleted.
 fn renumbered(lod: i64, deleted: &[Deleted]) -> Result<Option<i64>, u64> {
     let row = |deleted: &Deleted| deleted.row as i64;
     let before = deleted.partition_point(|one| row(one) < lod);
@@ -280,9 +274,6 @@ const BINARY_RULES: Rules<'_> = Rules {
 };
 
 /// Encodes an edited table of a binary file.
-///
-/// # Errors
-/// Returns why it does not fit.
 pub(super) fn import_binary(edit: &Edit<'_>, format: &ViewFormat) -> Result<Imported, String> {
     let mut binary = binary::parse(edit.asset).map_err(|error| error.to_string())?;
     let found = match edit.part.name.ends_with(".glb") {

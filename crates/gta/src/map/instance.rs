@@ -16,10 +16,9 @@ pub struct Instance {
     pub model: String,
     /// Interior in the low byte, and flags; `None` in files of the first game.
     pub interior: Option<i64>,
-    /// Its position.
+    /// Position.
     pub position: [f32; 3],
-    /// Its rotation as it is drawn: a quaternion of length 1, the conjugate of
-    /// the stored one.
+    /// Rotation as it is drawn: a quaternion of length 1, the conjugate of the stored one.
     pub rotation: [f32; 4],
     /// Number of the object that replaces it from afar.
     pub lod: Option<usize>,

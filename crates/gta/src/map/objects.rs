@@ -24,17 +24,16 @@ const STREAM: &str = "_stream";
 /// A placed object.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Object {
-    /// Its number in the file.
+    /// Number in the file.
     pub(super) row: usize,
     /// Name of its model.
     pub(super) model: String,
     /// Number of its interior; 0 for the world outside.
     pub(super) interior: u8,
-    /// Its position.
     pub(super) position: [f32; 3],
-    /// Its rotation as it is drawn.
+    /// Rotation as it is drawn.
     pub(super) rotation: [f32; 4],
-    /// Whether it replaces others from afar.
+    /// True if it replaces others from afar.
     pub(super) is_lod: bool,
 }
 

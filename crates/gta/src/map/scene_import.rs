@@ -30,9 +30,6 @@ pub(super) trait Row {
 }
 
 /// Returns what an edited `map.glb` changes in the rows of the objects.
-///
-/// # Errors
-/// Returns all objects that cannot be changed so, by the names of their nodes.
 pub(super) fn differences(
     edit: &Edit<'_>,
     objects: &Objects,

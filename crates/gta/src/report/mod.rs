@@ -121,9 +121,6 @@ fn files(context: &dyn AssetContext, extension: &str) -> Vec<AssetRef> {
 
 /// Calls `visit` with the path and the bytes of each file with this extension
 /// that can be read.
-///
-/// # Errors
-/// Returns the errors of `visit`, and one if the files are too large together.
 fn each_file(
     context: &dyn AssetContext,
     extension: &str,

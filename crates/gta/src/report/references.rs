@@ -17,7 +17,7 @@ use hpimount_assets::view::{AssetContext, Table};
 struct Need<'a> {
     /// What it is for.
     kind: &'static str,
-    /// Its name, without extension.
+    /// Name, without extension.
     name: &'a str,
     /// Where it is; empty if it is nowhere.
     found: &'a str,

@@ -23,9 +23,6 @@ const SIDES: Sides = Sides {
 };
 
 /// Encodes an edited picture of a texture.
-///
-/// # Errors
-/// Returns why it does not fit.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     match (edit.part.folder.as_deref(), &*edit.part.name) {
         (Some(TEXTURES), _) => {}

@@ -43,7 +43,7 @@ pub struct Txd {
 /// A texture of a dictionary. One that cannot be read does not hide the others.
 #[derive(Debug, GetSize)]
 pub struct Entry {
-    /// Its name; empty if it cannot be read.
+    /// Name; empty if it cannot be read.
     pub name: String,
     /// The texture, or why it cannot be shown.
     #[get_size(size_fn = texture_size)]

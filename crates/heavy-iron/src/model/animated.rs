@@ -226,9 +226,6 @@ fn ids_of<E>(rows: Result<Rows, E>) -> Vec<u32> {
 /// Moves a scene by animations of bones, which are these nodes. Bones past them are
 /// ignored; nodes past the bones stay as they are. Returns the memory that is reserved for
 /// the keys, to be held until the scene is written.
-///
-/// # Errors
-/// Returns an error if the memory budget is exhausted.
 pub(crate) fn animate(
     scene: &mut Scene<'_>,
     nodes: &[usize],
@@ -278,9 +275,6 @@ fn add(
 
 /// Returns the skeleton of the first model that an animation is given to and
 /// that has one, moved by it, and the memory for its keys.
-///
-/// # Errors
-/// Returns an error if the memory budget is exhausted.
 pub(crate) fn skeleton_of(
     id: u32,
     context: &dyn AssetContext,

@@ -20,7 +20,7 @@ const PLACEHOLDER: [f32; 4] = [1.0, 0.0, 1.0, 1.0];
 /// vertices.
 #[derive(Debug, Default)]
 pub struct ExportPlan {
-    /// Whether there is something to show.
+    /// True if there is something to show.
     pub has_scene: bool,
     /// Number of face corners of the scene.
     pub corners: usize,

@@ -20,9 +20,6 @@ const NOT_FOLLOWING: &str =
     "collisions, shadows and levels of detail (COLL, SHDW, LODT, MINF) do not follow the model";
 
 /// Encodes an edited model.
-///
-/// # Errors
-/// Returns all reasons why it cannot be the model.
 pub(crate) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     if edit.part.name != "model.glb" {
         return Err(format!("{NOT_THIS_FILE}: edit model.glb"));

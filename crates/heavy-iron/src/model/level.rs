@@ -45,7 +45,7 @@ pub struct Piece {
     pub meshes: Vec<usize>,
     /// Index of its parent piece, which is an earlier one.
     pub parent: Option<usize>,
-    /// Its transformation relative to the parent.
+    /// Transformation relative to the parent.
     pub transform: Transform,
 }
 

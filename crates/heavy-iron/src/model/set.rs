@@ -32,7 +32,7 @@ pub(crate) struct Attached {
     pub(crate) parent: Option<usize>,
     /// Number of the bone that it is on; `None` for the model itself.
     pub(crate) bone: Option<usize>,
-    /// Whether it has the bones of the earlier one.
+    /// True if it has the bones of the earlier one.
     pub(crate) shares_bones: bool,
 }
 

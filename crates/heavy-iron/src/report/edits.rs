@@ -443,9 +443,6 @@ impl<'a> Table<'a> {
     }
 
     /// Returns the asset of a new row, by its id or else by its name.
-    ///
-    /// # Errors
-    /// Returns the column that has none, and why.
     fn asset_of_added(&self, added: &Added) -> Result<AssetRef, (String, String)> {
         let name = format!("{}_name", self.id);
         let (column, id) = match (added.get(self.id), added.get(&name)) {

@@ -305,14 +305,14 @@ impl<'a> Reader<'a> {
 struct Group {
     name: &'static str,
     item: Option<u16>,
-    /// Whether the fields depend on a kind, which has a column too.
+    /// True if the fields depend on a kind, which has a column too.
     has_kind: bool,
     fields: Vec<GroupField>,
 }
 
 struct GroupField {
     column: Column,
-    /// Whether a second column has the meaning of a number.
+    /// True if a second column has the meaning of a number.
     has_words: bool,
 }
 

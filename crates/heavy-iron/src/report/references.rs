@@ -68,9 +68,6 @@ type Visit<'v> = &'v mut dyn FnMut(Reference) -> io::Result<()>;
 
 /// Calls `visit` with every reference of an asset, except for the targets of
 /// its links.
-///
-/// # Errors
-/// Returns the errors of `visit`, or an error if too many bytes have been read.
 fn each(archive: &Archive<'_>, member: &Member, visit: Visit<'_>) -> io::Result<()> {
     let code = member.asset.code;
     if is_object(code) {

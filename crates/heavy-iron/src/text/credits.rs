@@ -45,7 +45,7 @@ pub struct Credits {
 pub struct Section {
     /// Absolute offset.
     pub offset: u64,
-    /// Its length in seconds.
+    /// Length in seconds.
     pub duration: f32,
     /// Flags.
     pub flags: u32,

@@ -55,11 +55,11 @@ pub struct Ddx {
 /// A texture of the list.
 #[derive(Debug, Clone, GetSize)]
 pub struct Entry {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its offset.
+    /// Offset.
     pub offset: u64,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub size: u32,
     /// The file; empty if it is not inside.
     #[get_size(ignore)]

@@ -65,7 +65,7 @@ pub struct ExportPlan {
     pub textures: Textures,
     /// Numbers of the objects.
     pub objects: Vec<usize>,
-    /// Whether there is a scene of all objects.
+    /// True if there is a scene of all objects.
     pub has_scene: bool,
     /// The largest number of face corners of a scene.
     pub corners: usize,

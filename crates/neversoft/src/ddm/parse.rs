@@ -35,11 +35,11 @@ pub struct Ddm {
 /// An object.
 #[derive(Debug, Clone, GetSize)]
 pub struct Object {
-    /// Its properties.
+    /// Properties.
     pub header: ObjectHeader,
-    /// Its materials.
+    /// Materials.
     pub materials: Vec<Material>,
-    /// Its strips of triangles.
+    /// Strips of triangles.
     pub splits: Vec<Split>,
     /// Number of bytes after its last field.
     pub unread: usize,
@@ -65,7 +65,7 @@ pub struct ObjectHeader {
     pub param: u32,
     /// Flags.
     pub flags: Hex<u32>,
-    /// Its name.
+    /// Name.
     pub name: Text<64>,
     /// Center of its box.
     #[record(parts = "x y z")]
@@ -73,7 +73,7 @@ pub struct ObjectHeader {
     /// Half the sides of its box.
     #[record(parts = "x y z")]
     pub extent: [f32; 3],
-    /// Its radius.
+    /// Radius.
     pub radius: f32,
     /// Number of materials.
     #[record(derived)]
@@ -92,7 +92,7 @@ pub struct ObjectHeader {
 /// A material.
 #[derive(Debug, Clone, Default, GetSize, Record)]
 pub struct Material {
-    /// Its name.
+    /// Name.
     pub name: Text<64>,
     /// Name of the file of its texture.
     pub texture: Text<64>,

@@ -50,7 +50,7 @@ pub struct KatEntry {
     pub bits: u32,
     /// Number of the bank times 1000, and of the sound.
     pub id: u32,
-    /// Its name, mostly empty.
+    /// Name, mostly empty.
     pub name: Text<16>,
 }
 

@@ -17,16 +17,16 @@ const ROOT: &str = "scene root";
 /// The names of a character.
 #[derive(Debug, Clone, Default, PartialEq, Eq, GetSize)]
 pub struct Psh {
-    /// Its parts.
+    /// Parts.
     pub parts: Vec<Part>,
-    /// Its animations.
+    /// Animations.
     pub animations: Vec<Named>,
 }
 
 /// A part of a character.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Part {
-    /// Its name and the index of its object.
+    /// Name and the index of its object.
     pub named: Named,
     /// Name of its parent.
     pub parent: Option<String>,

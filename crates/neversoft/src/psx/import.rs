@@ -28,9 +28,6 @@ struct PsxTextures {
 }
 
 /// Encodes an edited picture of a texture.
-///
-/// # Errors
-/// Returns why it does not fit.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     if edit.part.folder.as_deref() != Some("textures") {
         return Err(NOT_THIS_FILE.to_owned());
@@ -144,9 +141,6 @@ impl PsxTextures {
 
     /// Returns the other textures with a palette of the file, and the other files of the
     /// level that use it.
-    ///
-    /// # Errors
-    /// Returns the name of a file of the level that cannot be read.
     fn sharing(
         &self,
         number: usize,

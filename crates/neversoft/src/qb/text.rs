@@ -35,11 +35,11 @@ struct Line {
     text: String,
     /// The effect of its first word; `None` before that.
     first: Option<Nesting>,
-    /// Whether the next word follows without a space.
+    /// True if the next word follows without a space.
     is_glued: bool,
     /// Closing brackets before any other word.
     closing: isize,
-    /// Whether another word has come.
+    /// True if another word has come.
     has_other: bool,
     /// Opening brackets minus closing ones.
     brackets: isize,
@@ -95,9 +95,9 @@ struct Source<'a> {
     marks: HashMap<usize, Marks>,
     /// Choices of one block, which end with their line.
     single: usize,
-    /// Whether the next name is a parameter.
+    /// True if the next name is a parameter.
     is_parameter: bool,
-    /// Whether the token before was a choice.
+    /// True if the token before was a choice.
     is_after_choice: bool,
 }
 

@@ -48,9 +48,9 @@ const MAX_HEIGHT: usize = 4096;
 /// A parsed file.
 #[derive(Debug, Clone, GetSize)]
 pub struct Rle {
-    /// Whether the pixels are packed.
+    /// True if the pixels are packed.
     pub is_packed: bool,
-    /// Whether the file is compressed with gzip.
+    /// True if the file is compressed with gzip.
     pub is_gzip: bool,
     /// What is in it.
     pub content: Content,
@@ -77,10 +77,10 @@ pub enum Content {
 /// A BMP file that is packed as if it were colors.
 #[derive(Debug, Clone, GetSize)]
 pub struct Inside {
-    /// Its bytes.
+    /// Bytes.
     #[get_size(size_fn = unpacked_size)]
     pub file: Bytes,
-    /// Its contents; `None` if it is of a kind that is not shown.
+    /// Contents; `None` if it is of a kind that is not shown.
     pub picture: Option<Bmp>,
 }
 

@@ -10,9 +10,6 @@ use hpimount_assets::view::AssetContext;
 use hpimount_assets::view::import::{self, Edit, Imported, NOT_THIS_FILE};
 
 /// Encodes an edited picture.
-///
-/// # Errors
-/// Returns why it does not fit.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let tim = parse(edit.asset).map_err(|error| error.to_string())?;
     let mut frames = frames(&tim).into_iter();

@@ -82,7 +82,7 @@ pub struct Vab {
     pub header: VabHeader,
     /// Bytes of header and tables.
     pub header_size: usize,
-    /// Whether anything follows the header in the file.
+    /// True if anything follows the header in the file.
     pub has_body: bool,
     /// Where the last sound ends, according to the table of sizes.
     pub body_end: usize,
@@ -108,11 +108,11 @@ impl GetSize for Beside {
 /// A program: what an instrument plays.
 #[derive(Debug, Clone, Default, GetSize)]
 pub struct Program {
-    /// Its number.
+    /// Number.
     pub slot: usize,
-    /// Its properties.
+    /// Properties.
     pub header: ProgramHeader,
-    /// Its tones.
+    /// Tones.
     pub tones: Vec<Tone>,
     /// Where the tones are in the file.
     pub tones_offset: usize,
@@ -186,15 +186,15 @@ pub struct Tone {
 /// A sound of the bank.
 #[derive(Debug, Clone, Default, GetSize)]
 pub struct Sound {
-    /// Its number; few banks have a sound 0.
+    /// Number; few banks have a sound 0.
     pub index: usize,
     /// Where it begins: in the bank, or in the file with the sounds.
     pub offset: usize,
-    /// Its length in bytes, as it is stored.
+    /// Length in bytes, as it is stored.
     pub size: usize,
     /// Samples per second at note 60.
     pub rate: u32,
-    /// Whether a tone determines the rate.
+    /// True if a tone determines the rate.
     pub has_tone: bool,
     /// Number of samples.
     pub samples: u32,
@@ -202,7 +202,7 @@ pub struct Sound {
     pub loops: Option<(u32, u32)>,
     /// Why it cannot be read.
     pub problem: Option<String>,
-    /// Its blocks; empty if it cannot be read.
+    /// Blocks; empty if it cannot be read.
     #[get_size(ignore)]
     data: Bytes,
 }

@@ -13,9 +13,6 @@ use hpimount_assets::view::import::{self, Changed, Edit, Imported, NOT_THIS_FILE
 const SIZE: usize = 12;
 
 /// Encodes an edited `sound.wav`.
-///
-/// # Errors
-/// Returns why the sound does not fit.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     if edit.part.name != SOUND {
         return Err(NOT_THIS_FILE.to_owned());

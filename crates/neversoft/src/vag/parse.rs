@@ -32,7 +32,7 @@ const MAX_CHANNELS: u8 = 8;
 /// A parsed file.
 #[derive(Debug, Clone, GetSize)]
 pub struct Vag {
-    /// Its header; some files have none.
+    /// Header; some files have none.
     pub header: Option<Header>,
     /// Samples per second.
     pub rate: u32,

@@ -42,14 +42,13 @@ pub struct Stream {
     pub channel: u8,
     /// How it is coded: 1 stereo, 4 18,900 Hz instead of 37,800, 0x10 8 bits.
     pub coding: u8,
-    /// Whether another stream of the same file and channel is coded differently.
+    /// True if another stream of the same file and channel is coded differently.
     pub shares_channel: bool,
-    /// Its number, from 1, if other streams have the same file, channel and
-    /// coding.
+    /// Number, from 1, if other streams have the same file, channel and coding.
     pub number: Option<usize>,
     /// The numbers of its sectors.
     pub sectors: Vec<u32>,
-    /// Whether its last sector is marked as the end.
+    /// True if its last sector is marked as the end.
     pub has_end: bool,
 }
 

@@ -37,7 +37,7 @@ struct Frame {
     height: u16,
     /// Number of its chunks.
     count: u16,
-    /// Its length in bytes, as it is stored.
+    /// Length in bytes, as it is stored.
     used: u32,
     /// The sectors of its chunks, by their numbers.
     chunks: BTreeMap<u16, u32>,
@@ -210,7 +210,7 @@ impl Frame {
 
 /// A frame with its bitstream.
 pub struct Still {
-    /// Its number.
+    /// Number.
     pub number: u32,
     /// Width in pixels.
     pub width: u16,

@@ -27,9 +27,9 @@ pub trait Card {
 /// A file or folder of the card.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Whether it is a folder.
+    /// True if it is a folder.
     pub is_folder: bool,
 }
 

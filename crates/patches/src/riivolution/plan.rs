@@ -58,9 +58,9 @@ pub enum Part {
 /// A changed or new file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// Its path on the disc: `files/…` or `sys/main.dol`.
+    /// Path on the disc: `files/…` or `sys/main.dol`.
     pub path: String,
-    /// Its content.
+    /// Content.
     pub parts: Vec<Part>,
 }
 

@@ -15,7 +15,7 @@ pub(super) struct Section {
     pub(super) start: u64,
     /// Length in bytes.
     pub(super) length: u64,
-    /// Whether it was compressed, and is in the spool.
+    /// True if it was compressed, and is in the spool.
     pub(super) is_spooled: bool,
 }
 

@@ -40,8 +40,8 @@ pub struct VcdiffOptions<'a> {
     /// The names of the result and of the original for the application header, which
     /// other programs show. Directories, `/` and `#` are left out.
     pub names: Option<(&'a str, &'a str)>,
-    /// Whether windows have checksums. Without them, a wrong original is not noticed; with
-    /// them, all of the result is read.
+    /// True if windows have checksums. Without them, a wrong original is not noticed; with them,
+    /// all of the result is read.
     pub has_checksums: bool,
 }
 

@@ -14,8 +14,7 @@ pub struct BinMesh {
     pub material: u32,
     /// Number of indices.
     pub count: u32,
-    /// Whether each index after the second makes a triangle with the two
-    /// before it.
+    /// True if each index after the second makes a triangle with the two before it.
     is_strip: bool,
     /// Bytes of an index, 2 or 4.
     width: usize,

@@ -137,7 +137,7 @@ impl Default for Placement {
 /// A frame.
 #[derive(Debug, Default, Clone)]
 pub struct Frame {
-    /// Its name; empty if it has none.
+    /// Name; empty if it has none.
     pub name: String,
     /// Transform relative to the parent.
     pub placement: Placement,
@@ -147,7 +147,7 @@ pub struct Frame {
     pub flags: u32,
     /// The node of a skeleton that it represents.
     pub node: Option<Node>,
-    /// Its plugins.
+    /// Plugins.
     pub plugins: Plugins,
 }
 

@@ -49,13 +49,13 @@ pub struct Geometry {
     pub material_entries: Vec<usize>,
     /// Triangles by material, in drawing order.
     pub meshes: Vec<BinMesh>,
-    /// Whether meshes are strips.
+    /// True if meshes are strips.
     pub is_strips: bool,
-    /// Whether there is a skin.
+    /// True if there is a skin.
     pub has_skin: bool,
     /// The skin; `None` for an unknown form.
     pub skin: Option<Skin>,
-    /// Its plugins.
+    /// Plugins.
     pub plugins: Plugins,
     /// Why it cannot be read; its vertices are [`Vertices::None`] then.
     pub error: Option<Error>,

@@ -50,7 +50,7 @@ pub struct Attribute {
     pub number: u8,
     /// Length of a value in bytes.
     pub size: u8,
-    /// Whether indices have 16 bits instead of 8.
+    /// True if indices have 16 bits instead of 8.
     pub is_wide: bool,
     /// The values, big-endian.
     pub data: Bytes,
@@ -104,9 +104,6 @@ impl Gx {
 
     /// Reads the structure of a native geometry. `has_matrices` says whether
     /// vertices begin with the number of a matrix, if the skin tells.
-    ///
-    /// # Errors
-    /// Returns an error if a count or an index does not fit.
     pub(super) fn read(fields: &Chunk, has_matrices: Option<bool>) -> Result<Self> {
         let mut cursor = fields.cursor(Endian::Little);
         cursor.u32("native platform")?;

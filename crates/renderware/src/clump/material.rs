@@ -17,7 +17,7 @@ pub struct Material {
     pub surface: Option<[f32; 3]>,
     /// The texture.
     pub texture: Option<TextureName>,
-    /// Its plugins.
+    /// Plugins.
     pub plugins: Plugins,
 }
 
@@ -32,7 +32,7 @@ impl Material {
 /// A texture of a material, by name.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct TextureName {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// The name of its mask; usually empty.
     pub mask: String,
@@ -89,9 +89,6 @@ fn material(chunk: &Chunk) -> Result<Material> {
 }
 
 /// Reads a reference to a texture.
-///
-/// # Errors
-/// Returns [`Error::Damaged`] if its structure is missing.
 pub(super) fn texture_name(chunk: &Chunk) -> Result<TextureName> {
     let fields = chunk.child(kind::STRUCT, "texture")?;
     let word = fields.cursor(Endian::Little).u32("filter and addressing")?;

@@ -57,7 +57,7 @@ pub struct Clump {
     pub atomics: Vec<Atomic>,
     /// Lights.
     pub lights: Vec<Light>,
-    /// Its plugins.
+    /// Plugins.
     pub plugins: Plugins,
 }
 
@@ -70,7 +70,7 @@ pub struct Atomic {
     pub geometry: Option<usize>,
     /// Flags: 1 for collisions, 4 for rendering.
     pub flags: u32,
-    /// Its plugins.
+    /// Plugins.
     pub plugins: Plugins,
 }
 

@@ -57,9 +57,6 @@ impl Skin {
     /// Reads the skin of a GameCube geometry. It has bones for each position,
     /// or, with one weight, none: the display lists have the number of a matrix
     /// for each vertex.
-    ///
-    /// # Errors
-    /// Returns an error if it is too short for its counts.
     pub(super) fn read_gamecube(plugin: &Chunk, positions: u32) -> Result<Self> {
         let chunk = plugin.child(kind::STRUCT, "native skin")?;
         let mut cursor = chunk.cursor(Endian::Little);
@@ -97,10 +94,6 @@ impl Skin {
     }
 
     /// Reads the skin of an Xbox geometry.
-    ///
-    /// # Errors
-    /// Returns an error if it is too short for its counts, or has more than 255
-    /// bones.
     pub(super) fn read_xbox(plugin: &Chunk, vertices: usize) -> Result<Self> {
         let chunk = plugin.child(kind::STRUCT, "native skin")?;
         let mut cursor = chunk.cursor(Endian::Little);
@@ -157,9 +150,6 @@ impl Skin {
 
     /// Reads the skin of a PlayStation 2 geometry, whose vertices have the
     /// bones.
-    ///
-    /// # Errors
-    /// Returns an error if it is too short for its counts.
     pub(super) fn read_ps2(plugin: &Chunk, points: &[Influence]) -> Result<Self> {
         let chunk = plugin.child(kind::STRUCT, "native skin")?;
         let mut cursor = chunk.cursor(Endian::Little);
@@ -177,10 +167,6 @@ impl Skin {
     }
 
     /// Reads the skin of an OpenGL geometry, whose vertices have the bones.
-    ///
-    /// # Errors
-    /// Returns an error if it is too short for its counts, or has more than 255
-    /// bones.
     pub(super) fn read_opengl(plugin: &Chunk, points: &[Influence]) -> Result<Self> {
         let chunk = plugin.child(kind::STRUCT, "native skin")?;
         let mut cursor = chunk.cursor(Endian::Little);

@@ -120,10 +120,6 @@ pub struct OpenGl {
 
 impl OpenGl {
     /// Reads the data of a native geometry with this number of vertices.
-    ///
-    /// # Errors
-    /// Returns an error if an attribute is unknown or not within the vertex, or
-    /// if the data are too short for the vertices.
     pub(super) fn read(data: &Chunk, vertices: u32) -> Result<Self> {
         let mut cursor = data.cursor(Endian::Little);
         let at = cursor.offset();

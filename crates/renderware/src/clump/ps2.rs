@@ -114,10 +114,6 @@ type Batch = BTreeMap<u16, Array>;
 impl Ps2 {
     /// Reads the structure of a native geometry of `meshes` meshes. Colors of a
     /// geometry without the flag for them are placeholders.
-    ///
-    /// # Errors
-    /// Returns an error if a chain is broken or has no end, or if vertices lack
-    /// an attribute.
     pub(super) fn read(
         fields: &Chunk,
         meshes: usize,
@@ -389,8 +385,8 @@ fn run(chain: &Bytes, at: u64, mut draw: impl FnMut(usize, &Batch) -> Result<()>
 struct Codes {
     bytes: Vec<u8>,
     at: u64,
-    /// Whether the data is elsewhere. A code of the tag that unpacks it is the
-    /// last one then: data of other batches may follow.
+    /// True if the data is elsewhere. A code of the tag that unpacks it is the last one then: data
+    /// of other batches may follow.
     is_reference: bool,
 }
 

@@ -61,8 +61,8 @@ pub struct Sector {
     pub first_material: i32,
     /// The least and the greatest corner of the box around it, as stored.
     pub bounds: [[f32; 3]; 2],
-    /// Its vertices and triangles. The numbers of their materials are entries
-    /// of the world's list of materials, less `first_material`.
+    /// Vertices and triangles. The numbers of their materials are entries of the world's list of
+    /// materials, less `first_material`.
     pub geometry: Geometry,
 }
 

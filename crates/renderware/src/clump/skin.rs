@@ -55,9 +55,6 @@ const MATRIX: usize = 64;
 
 impl Skin {
     /// Reads the skin of a geometry with this number of vertices.
-    ///
-    /// # Errors
-    /// Returns [`Error::Damaged`] if it is too short for its counts.
     pub(super) fn read(chunk: &Chunk, vertices: u32) -> Result<Self> {
         let mut cursor = chunk.cursor(Endian::Little);
         let bones = cursor.u8("bone count")?;
@@ -91,10 +88,6 @@ impl Skin {
     }
 
     /// Reads the skin in an atomic whose geometry has this number of vertices.
-    ///
-    /// # Errors
-    /// Returns [`Error::Damaged`] if it is too short for its counts, has more
-    /// than 255 bones, or another number of vertices.
     pub(super) fn read_of_atomic(chunk: &Chunk, vertices: u32) -> Result<Self> {
         let mut cursor = chunk.cursor(Endian::Little);
         let stored_bones = cursor.u32("bone count")?;

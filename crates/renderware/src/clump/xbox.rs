@@ -149,10 +149,6 @@ impl Xbox {
     /// Reads the structure of a native geometry. `format` is the number of the
     /// vertex format, if one is stored; `flags` and `sets` are those of the
     /// geometry.
-    ///
-    /// # Errors
-    /// Returns an error if it is older than version 3.5, if a count or an index
-    /// does not fit, or if the vertices are not as long as their format.
     pub(super) fn read(
         fields: &Chunk,
         format: Option<u32>,

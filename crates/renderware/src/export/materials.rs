@@ -17,7 +17,7 @@ const MAX_TEXTURES: usize = 1024;
 /// How the materials of a geometry are shown.
 #[derive(Debug, Clone, Copy)]
 pub struct Surface {
-    /// Whether their colors are used with their textures.
+    /// True if their colors are used with their textures.
     has_colors: bool,
     is_unlit: bool,
     is_double_sided: bool,

@@ -6,7 +6,7 @@ use hpimount_assets::model::scene::{Alpha, Texture, Wrap};
 /// A texture named by materials of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextureUse {
-    /// Its name, without extension.
+    /// Name, without extension.
     pub name: String,
     /// The result of looking up that name.
     pub state: TextureState,
@@ -21,7 +21,7 @@ pub enum TextureState {
         width: u32,
         /// Height in pixels.
         height: u32,
-        /// Its kind of transparency.
+        /// Kind of transparency.
         alpha: Alpha,
     },
     /// Nothing.

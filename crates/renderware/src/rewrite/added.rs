@@ -28,7 +28,7 @@ pub struct NewPart {
     pub parent: usize,
     /// Where it is in that frame.
     pub placement: Placement,
-    /// Its geometry, the body of a chunk; `None` for a frame alone.
+    /// Geometry, the body of a chunk; `None` for a frame alone.
     pub geometry: Option<Vec<u8>>,
 }
 

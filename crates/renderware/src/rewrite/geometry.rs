@@ -32,7 +32,7 @@ pub(super) struct GeometryEdit<'a> {
     pub(super) change: &'a Change,
     /// The map from the mesh to the geometry.
     pub(super) back: Affine,
-    /// Whether other parts of the model depend on the number of vertices.
+    /// True if other parts of the model depend on the number of vertices.
     pub(super) is_counted: bool,
     /// Where the material of a part of the mesh comes from.
     pub(super) material: &'a dyn Fn(usize) -> Result<MaterialSource, String>,
@@ -54,9 +54,6 @@ pub(super) fn refusal(geometry: &Geometry) -> Option<String> {
 }
 
 /// Returns the new body of a geometry's chunk; `None` if nothing changed.
-///
-/// # Errors
-/// Returns why the geometry cannot be edited so.
 pub(super) fn edited(edit: &GeometryEdit<'_>) -> Result<Option<Vec<u8>>, String> {
     if matches!(edit.change, Change::None) {
         return Ok(None);

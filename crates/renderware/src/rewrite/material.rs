@@ -78,9 +78,6 @@ impl<'a> Materials<'a> {
 
     /// Returns where a material of the scene comes from, for a geometry whose materials
     /// begin with number `start`.
-    ///
-    /// # Errors
-    /// Returns an error if there is none, or if it cannot be stored.
     pub(super) fn source(
         &self,
         geometry: &Geometry,
@@ -137,9 +134,6 @@ pub(super) fn extended(list: &Chunk, added: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// Returns a new material as it is stored.
-///
-/// # Errors
-/// Returns an error if the name of its texture is too long, or not in ASCII.
 fn new(material: &Material, version: Version) -> Result<Vec<u8>, String> {
     let stem = |name: &str| name.strip_suffix(".png").unwrap_or(name).to_owned();
     let texture = material.texture.as_ref();

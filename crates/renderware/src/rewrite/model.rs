@@ -27,7 +27,7 @@ type Results = BTreeMap<(usize, usize), (usize, Option<Vec<u8>>)>;
 pub struct ClumpSource<'a> {
     /// The clump.
     pub clump: &'a Clump,
-    /// Its chunk, or that of its only atomic.
+    /// Chunk, or that of its only atomic.
     pub chunk: Chunk,
 }
 
@@ -43,7 +43,7 @@ pub struct ShownGeometry {
     /// The map from the mesh of the node to the geometry; `None` if the mesh is bent,
     /// and cannot be edited.
     pub back: Option<Affine>,
-    /// Whether the colors of the node are brighter than those that are stored.
+    /// True if the colors of the node are brighter than those that are stored.
     pub is_brightened: bool,
 }
 
@@ -65,9 +65,9 @@ pub struct ModelEdit<'a> {
     pub pairing: &'a Pairing<'a>,
     /// Where the nodes are.
     pub placed: &'a [Placed],
-    /// Whether other parts of a model depend on the number of a geometry's vertices.
+    /// True if other parts of a model depend on the number of a geometry's vertices.
     pub is_counted: fn(&Geometry) -> bool,
-    /// Whether new nodes become parts.
+    /// True if new nodes become parts.
     pub adds: bool,
 }
 

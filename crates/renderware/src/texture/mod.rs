@@ -53,7 +53,7 @@ pub struct Texture {
     pub levels: Vec<Level>,
     /// How the pixels are stored.
     pub format: Format,
-    /// Whether decoded pixels are opaque whatever their stored alpha is.
+    /// True if decoded pixels are opaque whatever their stored alpha is.
     pub is_opaque: bool,
     /// Stored colors of the palette; empty if there is none.
     pub palette: Bytes,
@@ -218,8 +218,8 @@ impl Texture {
 /// What the textures of a family of games are held to.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
-    /// Whether level 0 may lack up to half of its bytes, and wrong numbers of
-    /// levels, depths and versions are only warnings.
+    /// True if level 0 may lack up to half of its bytes, and wrong numbers of levels, depths and
+    /// versions are only warnings.
     pub may_be_cut: bool,
     /// What a missing alpha flag means on Xbox and Windows.
     pub alpha: AlphaFlag,

@@ -27,7 +27,7 @@ const PACKET: usize = 0x50;
 pub struct Ps2Format {
     /// What a pixel is.
     pub pixels: Ps2Pixels,
-    /// Whether pixels are in the order of the graphics memory.
+    /// True if pixels are in the order of the graphics memory.
     pub is_swizzled: bool,
     /// Smallest width and height of a stored level, in pixels.
     pub least: (u32, u32),
@@ -38,12 +38,12 @@ pub struct Ps2Format {
 pub enum Ps2Pixels {
     /// An index of 8 bits.
     Indices8 {
-        /// Whether colors have 32 bits instead of 16.
+        /// True if colors have 32 bits instead of 16.
         is_wide: bool,
     },
     /// An index of 4 bits, the left pixel in the low half.
     Indices4 {
-        /// Whether colors have 32 bits instead of 16.
+        /// True if colors have 32 bits instead of 16.
         is_wide: bool,
     },
     /// A color of 16 bits.

@@ -284,8 +284,7 @@ struct Known {
     node: usize,
     /// The place in the list of the directory where it was looked up.
     parent: usize,
-    /// Whether it is a directory in another spelling, which exists as long as
-    /// it has lookups.
+    /// True if it is a directory in another spelling, which exists as long as it has lookups.
     alias: bool,
     lookups: u64,
 }

@@ -6,9 +6,6 @@ use hpimount_assets::parse::bmp::{self, Pixels};
 use hpimount_assets::view::import::{self, Changed, Edit, Imported, NOT_THIS_FILE};
 
 /// Encodes an edited `picture.png`.
-///
-/// # Errors
-/// Returns why the picture does not fit.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     if edit.part.name != PICTURE {
         return Err(NOT_THIS_FILE.to_owned());

@@ -12,9 +12,6 @@ pub(crate) const TEXT: &str = "script.bos";
 const MAX_TEXT: usize = 4 << 20;
 
 /// Compiles an edited `script.bos`.
-///
-/// # Errors
-/// Returns what is wrong in the text, with lines and columns.
 pub(crate) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     if edit.part.name != TEXT {
         return Err(format!("{NOT_THIS_FILE}: edit {TEXT}"));

@@ -14,9 +14,6 @@ const RUN: u8 = 0xC0;
 const MAX_RUN: usize = 63;
 
 /// Encodes an edited `picture.png`.
-///
-/// # Errors
-/// Returns why the picture does not fit.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     if edit.part.name != PICTURE {
         return Err(NOT_THIS_FILE.to_owned());

@@ -64,7 +64,7 @@ pub(super) fn find(context: &dyn AssetContext) -> Vec<Finding> {
 struct Checks<'a> {
     context: &'a dyn AssetContext,
     library: &'a Library,
-    /// Whether the files of the game are there too.
+    /// True if the files of the game are there too.
     is_whole: bool,
     found: Vec<Finding>,
     /// Number of findings of each kind: mistakes, and matters of style.

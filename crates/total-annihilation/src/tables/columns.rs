@@ -51,7 +51,7 @@ pub(super) struct Columns {
     indices: HashMap<String, usize>,
     rows: usize,
     has_more: bool,
-    /// Whether the columns are final.
+    /// True if the columns are final.
     is_settled: bool,
     /// The name of a key in lower case.
     folded: String,

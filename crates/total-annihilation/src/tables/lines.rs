@@ -106,9 +106,6 @@ impl<'c> Kept<'c> {
     }
 
     /// Keeps a line.
-    ///
-    /// # Errors
-    /// Returns an error if the memory budget is exhausted.
     pub(super) fn push(&mut self, line: &str) -> io::Result<()> {
         let has_room =
             |chunk: &&mut Chunk| chunk.lines.capacity() - chunk.lines.len() >= line.len();

@@ -58,8 +58,7 @@ pub(super) const KINGDOMS: &str = "unitscb/";
 /// A reference of a unit, direct or through others.
 pub(super) struct Reference<'n> {
     pub(super) kind: &'static str,
-    /// Its path from the root of the game, or the name of a section or
-    /// sequence.
+    /// Path from the root of the game, or the name of a section or sequence.
     pub(super) name: &'n str,
     /// The file that it was found in.
     pub(super) found: Option<AssetRef>,
@@ -95,9 +94,6 @@ impl<'a> References<'a> {
     }
 
     /// Visits the references of a unit, each once.
-    ///
-    /// # Errors
-    /// Returns the errors of `visit`.
     pub(super) fn of_unit(&mut self, unit: &Definition, visit: Visit<'_>) -> io::Result<()> {
         let mut walk = Walk {
             seen: HashSet::new(),

@@ -30,9 +30,6 @@ pub(crate) struct Drawn {
 
 impl Drawn {
     /// Combines a model with the textures of the mount.
-    ///
-    /// # Errors
-    /// Returns an error if there is not enough memory for the scene.
     pub(crate) fn new(
         model: &Model,
         palette: &Palette,

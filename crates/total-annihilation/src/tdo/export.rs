@@ -24,7 +24,7 @@ const PLACEHOLDER: f32 = 0.6;
 pub struct Texture {
     /// Name of the file with its picture, without extension.
     pub file: String,
-    /// Its kind of transparency; `None` if there is no picture.
+    /// Kind of transparency; `None` if there is no picture.
     pub alpha: Option<Alpha>,
 }
 

@@ -68,14 +68,13 @@ impl Model {
 pub struct Object {
     /// Absolute offset of its first byte.
     pub offset: u32,
-    /// Its name, by which scripts refer to it, ignoring case.
+    /// Name, by which scripts refer to it, ignoring case.
     pub name: Name,
     /// Index of the object that it is part of; `None` for a root.
     pub parent: Option<usize>,
     /// Number of objects above it.
     pub depth: usize,
-    /// Its origin relative to that of its parent: x, y, z in 1/65536 map
-    /// pixels.
+    /// Origin relative to that of its parent: x, y, z in 1/65536 map pixels.
     pub position: [i32; 3],
     /// Index of the primitive that is the ground plate, -1 for none. Only
     /// roots should have one.

@@ -81,7 +81,7 @@ pub(crate) struct Resolved {
     pub(crate) file: String,
     /// Number of the sequence in it.
     pub(crate) sequence: usize,
-    /// Whether its frames are for the players' colors.
+    /// True if its frames are for the players' colors.
     pub(crate) has_team_colors: bool,
     /// The file itself.
     pub(crate) texture_file: AssetRef,

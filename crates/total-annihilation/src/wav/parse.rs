@@ -30,7 +30,7 @@ pub enum Kind {
 /// The parsed header of a sound.
 #[derive(Debug, Clone, Default, GetSize)]
 pub struct Wav {
-    /// Its form.
+    /// Form.
     pub kind: Kind,
     /// Format, channels and rate; `None` without a format chunk.
     pub format: Option<Format>,

@@ -5,9 +5,6 @@ use super::view::PICTURE;
 use crate::view::import::{self, Edit, Imported, NOT_THIS_FILE};
 
 /// Encodes an edited picture.
-///
-/// # Errors
-/// Returns why it does not fit.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     if edit.part.name != PICTURE {
         return Err(NOT_THIS_FILE.to_owned());

@@ -43,7 +43,7 @@ const MAX_FRAMES: u8 = 3;
 pub struct Saves {
     /// The saves.
     pub saves: Vec<Save>,
-    /// Whether the file is a memory card.
+    /// True if the file is a memory card.
     pub is_card: bool,
     /// Warnings, one sentence each.
     pub warnings: Warnings,
@@ -52,12 +52,12 @@ pub struct Saves {
 /// A save.
 #[derive(Debug, Clone, GetSize)]
 pub struct Save {
-    /// Its block on the card.
+    /// Block on the card.
     pub block: Option<usize>,
     /// Name of its file: the region and number of the game, and the game's own
     /// name.
     pub name: Option<String>,
-    /// Its title.
+    /// Title.
     pub title: String,
     /// Number of its blocks.
     pub blocks: u8,

@@ -13,9 +13,6 @@ pub(super) fn names(count: usize) -> impl Iterator<Item = String> {
 }
 
 /// Encodes an edited picture.
-///
-/// # Errors
-/// Returns why it does not fit.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let Xpr { pictures } = xpr::parse(edit.asset).map_err(|error| error.to_string())?;
     let mut named = names(pictures.len()).zip(&pictures).enumerate();

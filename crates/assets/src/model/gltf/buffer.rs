@@ -258,9 +258,6 @@ impl<'a> Buffer<'a> {
     }
 
     /// Returns the bytes, described in `root`.
-    ///
-    /// # Errors
-    /// Returns an error if adding some bytes failed.
     pub(super) fn finish(self, root: &mut Root) -> io::Result<Binary> {
         if let Some(error) = self.failed {
             return Err(error);

@@ -38,7 +38,7 @@ struct Tree {
     /// The copied nodes in the order of the copies.
     copied: Vec<usize>,
     copies: BTreeMap<usize, usize>,
-    /// Whether the last node is the common root of the joints.
+    /// True if the last node is the common root of the joints.
     has_common_root: bool,
 }
 

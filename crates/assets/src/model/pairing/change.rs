@@ -20,11 +20,11 @@ const MAX_SAME: usize = 64;
 pub struct Compared {
     /// The largest coordinate of the model.
     pub size: f32,
-    /// Whether the asset stores normals.
+    /// True if the asset stores normals.
     pub has_normals: bool,
-    /// Whether it stores texture coordinates.
+    /// True if it stores texture coordinates.
     pub has_uvs: bool,
-    /// Whether it stores colors, and the edited mesh has some.
+    /// True if it stores colors, and the edited mesh has some.
     pub has_colors: bool,
 }
 

@@ -13,8 +13,7 @@ const UNITS: [f64; 4] = [0.001, 0.01, 100.0, 1000.0];
 /// Where a shown node is in the edited model.
 #[derive(Debug, Clone)]
 pub struct Placed {
-    /// Its transformation relative to its parent, if it changed. The scale is that of
-    /// the shown node.
+    /// Transformation relative to its parent, if it changed. The scale is that of the shown node.
     pub changed: Option<Transform>,
     /// The map from the edited mesh of the node to the node.
     pub mesh: Affine,

@@ -253,7 +253,7 @@ struct Shader<'a> {
     light: [f32; 3],
     /// The color of each corner.
     colors: [[f32; 4]; 3],
-    /// Whether all corners have the same color.
+    /// True if all corners have the same color.
     is_even: bool,
     alpha: Alpha,
 }

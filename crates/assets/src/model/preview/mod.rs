@@ -79,7 +79,7 @@ pub fn draw(scene: &Scene<'_>, pictures: Pictures<'_>) -> Picture {
 /// A scene on a map.
 #[derive(Debug)]
 pub struct OnMap {
-    /// Its picture.
+    /// Picture.
     pub picture: Picture,
     /// Column and row of the scene's origin in it.
     pub origin: [i32; 2],

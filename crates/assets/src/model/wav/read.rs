@@ -22,7 +22,7 @@ const CONVERT: &str = "convert it with `ffmpeg -i IN.wav -c:a pcm_s16le OUT.wav`
 /// A WAV file that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edited {
-    /// Its properties.
+    /// Properties.
     pub wav: Wav,
     /// The interleaved samples.
     pub samples: Vec<i16>,

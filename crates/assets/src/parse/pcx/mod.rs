@@ -363,7 +363,7 @@ impl Pcx {
 /// A reader of stored rows.
 struct Stored<'a> {
     bytes: &'a [u8],
-    /// Whether there are runs, which may cross the end of a row.
+    /// True if there are runs, which may cross the end of a row.
     has_runs: bool,
     at: usize,
     /// Value of an unfinished run, and the number of its remaining pixels.

@@ -14,7 +14,7 @@ pub enum XboxFormat {
     Palette {
         /// Number of colors that are stored: 256, or 32 for a palette of 16.
         colors: usize,
-        /// Whether the palette's alpha is used.
+        /// True if the palette's alpha is used.
         has_alpha: bool,
     },
     /// Pixels with direct colors.

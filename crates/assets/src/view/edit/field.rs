@@ -65,9 +65,6 @@ impl StoredField<'_> {
     }
 
     /// Returns the place and the bytes of an edited value; `None` if they stay.
-    ///
-    /// # Errors
-    /// Returns why it does not fit, after its path.
     pub(super) fn encode(&self, edited: &Value) -> Result<Option<(usize, Encoded)>, String> {
         let mut record = (self.record)();
         let scope = Scope::default();

@@ -101,7 +101,7 @@ impl Problem {
 
 /// An asset with edited values.
 pub struct Edited {
-    /// Its bytes.
+    /// Bytes.
     pub asset: Vec<u8>,
     changes: Vec<(Change, usize)>,
 }

@@ -104,9 +104,6 @@ type Turn<'c> = (Reverse<(usize, usize)>, &'c str);
 /// Returns an asset with changes, each with the number of its edit, in the order of the ranks
 /// of these; and which of the changes it has. A change that disagrees with one of an edit of a
 /// higher rank is left out.
-///
-/// # Errors
-/// Returns which changes disagree. The same change from several places is one.
 pub(super) fn patched(
     asset: &[u8],
     changes: &[Placed],

@@ -8,7 +8,7 @@ use crate::view::AssetContext;
 /// Where and how a value is stored in its asset.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
-    /// Its offset in the asset, in bytes.
+    /// Offset in the asset, in bytes.
     pub offset: usize,
     /// The byte order.
     pub endian: Endian,
@@ -23,7 +23,7 @@ pub enum Form {
     Integer {
         /// 1, 2 or 4 bytes.
         size: usize,
-        /// Whether it may be negative.
+        /// True if it may be negative.
         is_signed: bool,
     },
     /// A 32-bit float.
@@ -52,7 +52,7 @@ pub enum Form {
     Parameter(Reference),
     /// A form of its own, whose length may grow.
     Own {
-        /// Its length in bytes.
+        /// Length in bytes.
         size: usize,
         /// Returns at least `size` bytes, which are given too, or says why the value does
         /// not fit.
@@ -117,9 +117,6 @@ impl Place {
     }
 
     /// Returns the bytes of an edited value that is shown as `shown`.
-    ///
-    /// # Errors
-    /// Returns why it does not fit, after its path: "1.5 is no whole number".
     pub(super) fn encode(
         &self,
         shown: &Value,

@@ -21,13 +21,13 @@ pub(super) struct Columns {
 
 /// A column that both tables have.
 pub(super) struct Column {
-    /// Its name in the shown table.
+    /// Name in the shown table.
     pub(super) name: Rc<str>,
-    /// Its number in the shown table.
+    /// Number in the shown table.
     pub(super) old: usize,
-    /// Its number in the edited table.
+    /// Number in the edited table.
     pub(super) new: usize,
-    /// Whether it has numbers, and commas instead of points.
+    /// True if it has numbers, and commas instead of points.
     pub(super) has_commas: bool,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct Text {
     pub(super) header: StringRecord,
     /// The rows. Their positions have the numbers of their lines.
     pub(super) rows: Vec<StringRecord>,
-    /// Whether quotes around cells may be part of these.
+    /// True if quotes around cells may be part of these.
     has_quotes: bool,
 }
 

@@ -36,7 +36,7 @@ pub struct Rules<'a> {
     pub is_editable: &'a dyn Fn(&str) -> bool,
     /// Which rows are new.
     pub adding: Adding,
-    /// Whether rows can be deleted, by `-` in a column `#`.
+    /// True if rows can be deleted, by `-` in a column `#`.
     pub can_delete: bool,
 }
 

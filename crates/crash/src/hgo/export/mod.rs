@@ -22,7 +22,7 @@ pub struct ExportPlan {
     pub textures: Vec<usize>,
     /// The layers that have something to show, by their numbers.
     pub layers: Vec<usize>,
-    /// Whether there is a scene of all layers.
+    /// True if there is a scene of all layers.
     pub has_scene: bool,
     /// The largest number of face corners of a scene.
     pub corners: usize,

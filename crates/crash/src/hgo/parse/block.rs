@@ -11,16 +11,14 @@ pub(super) const HEADER_SIZE: u64 = 8;
 /// A block of the file.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Block {
-    /// Its type as in the tools, such as `NTBL`; in GameCube files the bytes
-    /// are reversed.
+    /// Type as in the tools, such as `NTBL`; in GameCube files the bytes are reversed.
     pub tag: [u8; 4],
     /// 0 for the root, 1 for the blocks in it, 2 for the blocks of the texture
     /// set.
     pub depth: u8,
     /// Absolute offset of its first byte, the type.
     pub offset: u64,
-    /// Its size with the header of 8 bytes. Stored as a signed number; the sign
-    /// is ignored.
+    /// Size with the header of 8 bytes. Stored as a signed number; the sign is ignored.
     pub size: u32,
     /// Number of bytes with known contents, including the header; the rest is
     /// padding.

@@ -81,7 +81,7 @@ pub struct Sprites {
 /// A sprite.
 #[derive(Debug, Clone, Copy, PartialEq, GetSize)]
 pub struct Sprite {
-    /// Its center.
+    /// Center.
     pub position: [f32; 3],
     /// Width.
     pub width: f32,

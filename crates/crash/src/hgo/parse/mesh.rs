@@ -29,7 +29,7 @@ pub struct Mesh {
     pub primitives: Vec<Primitive>,
     /// The joints that bend it, with their weights.
     pub skin: Option<Skin>,
-    /// Its blend shapes.
+    /// Blend shapes.
     pub blend_shapes: Option<BlendShapes>,
 }
 

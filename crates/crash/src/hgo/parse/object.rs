@@ -44,7 +44,7 @@ pub struct Joint {
 pub struct Layer {
     /// Offset of its name plus 1, or 0.
     pub name: NameOffset,
-    /// Its parts, in the order of the file.
+    /// Parts, in the order of the file.
     pub parts: Vec<Part>,
 }
 

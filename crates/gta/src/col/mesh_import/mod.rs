@@ -42,9 +42,6 @@ const SURFACE: &str = "surface ";
 type Solid = ([f32; 3], [f32; 3]);
 
 /// Encodes an edited collision model.
-///
-/// # Errors
-/// Returns all reasons why it cannot be the model.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let col = parse(edit.asset).map_err(|error| error.to_string())?;
     let number = number_of(&col, edit);
@@ -148,9 +145,6 @@ impl Import<'_> {
     }
 
     /// Writes another material of a solid, whose surface is at `at`.
-    ///
-    /// # Errors
-    /// Returns an error if its mesh is not the shown one, but for one material.
     fn put_material(&mut self, node: usize, old: Surface, at: usize) -> Result<(), String> {
         let pairing = self.pairing;
         let shown = pairing.shown.nodes[node].mesh;

@@ -42,15 +42,15 @@ pub struct Col {
 pub struct Model {
     /// Version of the format, 1 to 4.
     pub version: u8,
-    /// Its name; that of the model that it belongs to.
+    /// Name; that of the model that it belongs to.
     pub name: String,
-    /// Its id in the game.
+    /// Id in the game.
     pub id: u16,
     /// Absolute offset of its magic.
     pub offset: u64,
     /// Length in bytes after the first 8, as stored.
     pub size: u32,
-    /// Its shapes; those before the error if there is one.
+    /// Shapes; those before the error if there is one.
     pub shapes: Shapes,
     /// Why it cannot be read completely, if so.
     #[get_size(ignore)]

@@ -35,11 +35,11 @@ pub struct Surface {
 /// A sphere.
 #[derive(Debug, Default, Clone, Copy, PartialEq, GetSize, Record)]
 pub struct Sphere {
-    /// Its center.
+    /// Center.
     pub center: [f32; 3],
-    /// Its radius.
+    /// Radius.
     pub radius: f32,
-    /// Its surface.
+    /// Surface.
     pub surface: Surface,
 }
 
@@ -50,7 +50,7 @@ pub struct BoxShape {
     pub min: [f32; 3],
     /// The corner with the largest coordinates.
     pub max: [f32; 3],
-    /// Its surface.
+    /// Surface.
     pub surface: Surface,
 }
 
@@ -72,15 +72,15 @@ pub struct FaceGroup {
 pub struct Face {
     /// Numbers of its vertices.
     pub corners: [u32; 3],
-    /// Its surface.
+    /// Surface.
     pub surface: Surface,
 }
 
 /// A mesh, kept as stored.
 #[derive(Debug, Default, GetSize)]
 pub struct Mesh {
-    /// Whether vertices are 16-bit numbers and faces have 8 bytes, since
-    /// version 2; otherwise floats and 16 bytes.
+    /// True if vertices are 16-bit numbers and faces have 8 bytes, since version 2; otherwise
+    /// floats and 16 bytes.
     pub(super) is_short: bool,
     #[get_size(ignore)]
     pub(super) vertices: Bytes,

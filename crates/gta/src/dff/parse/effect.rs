@@ -16,13 +16,13 @@ pub struct Effect {
     pub clump: usize,
     /// Number of the geometry in it.
     pub geometry: usize,
-    /// Its position in the space of the geometry.
+    /// Position in the space of the geometry.
     pub position: [f32; 3],
     /// Number of its type.
     pub kind: u32,
     /// Bytes of its fields.
     pub size: u32,
-    /// Its fields by their names; none of an unknown type.
+    /// Fields by their names; none of an unknown type.
     pub fields: Vec<(&'static str, Value)>,
 }
 

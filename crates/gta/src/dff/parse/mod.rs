@@ -114,9 +114,9 @@ fn read(bytes: &Bytes, dff: &mut Dff) -> Result<()> {
 /// An animation of texture coordinates.
 #[derive(Debug, Clone, PartialEq, GetSize)]
 pub struct UvAnimation {
-    /// Its name, by which materials refer to it.
+    /// Name, by which materials refer to it.
     pub name: String,
-    /// Its length in seconds.
+    /// Length in seconds.
     pub seconds: f32,
     /// Number of its keys.
     pub keys: u32,

@@ -25,7 +25,7 @@ pub const EXTENSIONS: &[&str] = &["ifp"];
 /// The parsed contents of an IFP file.
 #[derive(Debug, Default, GetSize)]
 pub struct Ifp {
-    /// Whether the packages are wrapped in an `ANLF` list.
+    /// True if the packages are wrapped in an `ANLF` list.
     pub is_list: bool,
     /// The packages: one, or as many as an `ANLF` list has.
     pub packages: Vec<Package>,
@@ -34,7 +34,7 @@ pub struct Ifp {
     /// Absolute offset of the end of the last package; the rest of the file is
     /// not part of any animation.
     pub parsed_end: u64,
-    /// Whether the bytes after the last package are all zero.
+    /// True if the bytes after the last package are all zero.
     pub trailing_zero: bool,
     /// Warnings.
     pub warnings: Warnings,
@@ -71,7 +71,7 @@ pub struct Package {
     pub version: Version,
     /// Absolute offset of its first byte.
     pub offset: u64,
-    /// Its size according to its header, without the header's 8 bytes.
+    /// Size according to its header, without the header's 8 bytes.
     pub declared_size: u32,
     /// Name by which scripts refer to it.
     pub name: String,
@@ -110,11 +110,11 @@ impl Mismatch {
 /// An animation.
 #[derive(Debug, Default, GetSize)]
 pub struct Animation {
-    /// Its name. Games compare names ignoring case.
+    /// Name. Games compare names ignoring case.
     pub name: String,
     /// Absolute offset of its first byte.
     pub offset: u64,
-    /// Its length in the file, in bytes.
+    /// Length in the file, in bytes.
     pub size: u64,
     /// `ANPK`: length of its `INFO` section.
     pub info_size: Option<u32>,

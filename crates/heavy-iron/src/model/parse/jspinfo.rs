@@ -51,7 +51,7 @@ pub struct JspInfo {
 /// A tree for collisions.
 #[derive(Debug, Default)]
 pub struct Branches {
-    /// Its branches.
+    /// Branches.
     pub branches: Rows,
     /// Triangles, each given by its atomic and vertex.
     pub triangles: Rows,

@@ -15,11 +15,11 @@ use crate::words::{
 /// A type of object assets.
 #[derive(Debug)]
 pub struct ObjectType {
-    /// Its code.
+    /// Code.
     pub code: [u8; 4],
     /// The number of the type in the header; `None` if it is not known.
     pub base_type: Option<u8>,
-    /// Whether the body begins with the fields of an entity.
+    /// True if the body begins with the fields of an entity.
     pub is_entity: bool,
     /// The fields of the body, after the fields of an entity.
     pub fields: Layout,

@@ -25,7 +25,7 @@ pub struct DspHeader {
     pub nibbles: u32,
     /// Samples per second.
     pub rate: u32,
-    /// Whether the sound is a loop.
+    /// True if the sound is a loop.
     pub is_loop: bool,
     /// Nibble where the loop starts.
     pub loop_start: u32,

@@ -46,16 +46,16 @@ const ADPCM: usize = 46;
 /// A bank of sounds.
 #[derive(Debug, Default)]
 pub struct Bank {
-    /// Its sounds.
+    /// Sounds.
     pub sounds: Vec<Arc<BankSound>>,
-    /// Its bytes.
+    /// Bytes.
     pub bytes: Bytes,
 }
 
 /// A sound of a bank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BankSound {
-    /// Its name in the bank, which is cut to 29 bytes; empty if it has none.
+    /// Name in the bank, which is cut to 29 bytes; empty if it has none.
     pub name: String,
     /// Samples of a channel.
     pub samples: u32,
@@ -67,11 +67,11 @@ pub struct BankSound {
     pub codec: std::result::Result<Codec, &'static str>,
     /// The first and last sample of a loop, as stored.
     pub loops: Option<[u32; 2]>,
-    /// Its samples.
+    /// Samples.
     pub data: Bytes,
     /// The coefficients of the channels of DSP-ADPCM.
     pub adpcm: Vec<DspHeader>,
-    /// Whether the channels follow each other; otherwise they alternate.
+    /// True if the channels follow each other; otherwise they alternate.
     is_split: bool,
 }
 

@@ -83,18 +83,18 @@ fn fill<T>(out: &mut [i16], stored: &[T], sample: impl Fn(&T) -> i16) {
 /// A loop, in samples of one channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loop {
-    /// Its first sample.
+    /// First sample.
     pub start: u32,
-    /// Its last sample.
+    /// Last sample.
     pub end: u32,
-    /// Whether the stored end was after the data.
+    /// True if the stored end was after the data.
     pub is_clamped: bool,
 }
 
 /// A sound. Its samples are kept as stored.
 #[derive(Debug, Clone)]
 pub struct Sound {
-    /// Its entry in the table.
+    /// Entry in the table.
     pub entry: Entry,
     /// How samples are stored.
     pub codec: Codec,

@@ -29,7 +29,7 @@ struct Layout {
     platform: Platform,
     /// Bytes before the counts.
     before: usize,
-    /// Whether an unused word follows the first count.
+    /// True if an unused word follows the first count.
     has_filler: bool,
     /// Number of lists.
     lists: usize,

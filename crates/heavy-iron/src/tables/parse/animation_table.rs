@@ -59,9 +59,9 @@ pub struct AnimationTable {
 /// What happens during a state.
 #[derive(Debug)]
 pub struct Effect {
-    /// Its state, by its place in the table.
+    /// State, by its place in the table.
     pub state: usize,
-    /// Its fields; those of a sound if it is one.
+    /// Fields; those of a sound if it is one.
     pub record: Record,
     /// The bytes after the known fields.
     pub data: Bytes,

@@ -24,9 +24,9 @@ pub struct ModelInfo {
     pub combat: u32,
     /// Id of its brain (AI settings); absent in Scooby-Doo.
     pub brain: Option<u32>,
-    /// Its models, each with the bone that it is attached to and a transform.
+    /// Models, each with the bone that it is attached to and a transform.
     pub models: Rows,
-    /// Its parameters.
+    /// Parameters.
     pub parameters: Vec<ModelParameter>,
     /// Where the parameters end.
     pub end: usize,
@@ -39,9 +39,9 @@ pub struct ModelInfo {
 pub struct ModelParameter {
     /// Id of its name.
     pub name: u32,
-    /// Its value as stored, with the NULs after it.
+    /// Value as stored, with the NULs after it.
     pub stored: Bytes,
-    /// Its offset in the asset.
+    /// Offset in the asset.
     pub offset: usize,
 }
 

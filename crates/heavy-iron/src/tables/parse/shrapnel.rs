@@ -27,7 +27,7 @@ pub struct Shrapnel {
 pub struct Fragment {
     /// Name of its kind.
     pub kind: &'static str,
-    /// Its fields, and its locations.
+    /// Fields, and its locations.
     pub parts: Vec<Part>,
     /// The settings of the emitter of a particle, which are not decoded.
     pub emit: Bytes,
@@ -70,14 +70,14 @@ enum Piece {
 enum Build {
     /// Scooby-Doo and Battle for Bikini Bottom.
     First {
-        /// Whether projectiles have a velocity.
+        /// True if projectiles have a velocity.
         has_velocity: bool,
-        /// Whether sounds have a volume and radii.
+        /// True if sounds have a volume and radii.
         has_volume: bool,
     },
     /// The Incredibles and The SpongeBob Movie.
     Later {
-        /// Whether particles have flags: in The SpongeBob Movie.
+        /// True if particles have flags: in The SpongeBob Movie.
         has_flags: bool,
     },
     /// Rise of the Underminer.

@@ -52,7 +52,7 @@ pub struct Bon {
 /// A material.
 #[derive(Debug, Clone, GetSize)]
 pub struct Material {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Red, green, blue and alpha.
     pub color: Color,
@@ -60,7 +60,7 @@ pub struct Material {
     pub values: Vec<f32>,
     /// A byte without a known meaning, in version 1.
     pub flag: Option<u8>,
-    /// Its texture.
+    /// Texture.
     pub texture: Option<Texture>,
 }
 
@@ -87,15 +87,15 @@ pub struct Shared {
 /// A part of the character.
 #[derive(Debug, Clone, GetSize)]
 pub struct Part {
-    /// Its type, as it is stored.
+    /// Type, as it is stored.
     pub kind: u8,
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Number of the part that it belongs to.
     pub parent: Option<usize>,
     /// What differs between versions.
     pub body: Body,
-    /// Its strips.
+    /// Strips.
     pub splits: Vec<Split>,
 }
 
@@ -117,7 +117,6 @@ pub enum Body {
     Later {
         /// A rotation.
         matrix: [f32; 9],
-        /// Its position.
         position: [f32; 3],
         /// Another rotation.
         second_matrix: [f32; 9],

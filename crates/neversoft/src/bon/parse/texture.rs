@@ -10,7 +10,7 @@ use hpimount_assets::model::Picture;
 /// A texture.
 #[derive(Debug, Clone, GetSize)]
 pub struct Texture {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// A byte without a known meaning.
     pub flag: u8,

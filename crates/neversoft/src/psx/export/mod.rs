@@ -36,15 +36,15 @@ pub struct ExportPlan {
     pub textures: TextureSet,
     /// The models that have faces to show, by their numbers.
     pub models: Vec<usize>,
-    /// Whether there is a scene of all objects.
+    /// True if there is a scene of all objects.
     pub has_scene: bool,
     /// The largest number of face corners of a scene.
     pub corners: usize,
     /// The keyframe animations that can be shown as motion, by their numbers.
     pub motions: Vec<usize>,
-    /// Whether the objects are the joints of a skeleton.
+    /// True if the objects are the joints of a skeleton.
     has_skeleton: bool,
-    /// Whether the scene has the animations.
+    /// True if the scene has the animations.
     moves_scene: bool,
     /// Why the rest is not shown.
     pub problems: Warnings,

@@ -75,7 +75,7 @@ pub struct SpriteAnimation {
     pub name: String,
     /// Where its frames begin in the file.
     pub frames_offset: usize,
-    /// Its frames.
+    /// Frames.
     pub frames: Vec<SpriteFrame>,
 }
 

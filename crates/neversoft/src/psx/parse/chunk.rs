@@ -69,7 +69,7 @@ pub enum Content {
 /// A grid over the level, for collisions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, GetSize)]
 pub struct BlockMap {
-    /// Its edges and its size.
+    /// Edges and its size.
     pub grid: Grid,
     /// Number of entries in all cells together.
     pub entries: u64,

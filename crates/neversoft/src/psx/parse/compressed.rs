@@ -65,9 +65,6 @@ impl Header {
 }
 
 /// Skips a stream of `frames` values without decoding it.
-///
-/// # Errors
-/// Returns an error if the stream does not fit.
 pub(super) fn skip(cursor: &mut Cursor<'_>, frames: usize) -> Result<()> {
     let header = Header::read(cursor)?;
     if !matches!(header.mode, Mode::Zero) {
@@ -78,9 +75,6 @@ pub(super) fn skip(cursor: &mut Cursor<'_>, frames: usize) -> Result<()> {
 }
 
 /// Reads a stream and passes its `frames` values, at least one, to `put`.
-///
-/// # Errors
-/// Returns an error if the stream does not fit.
 pub(super) fn read(cursor: &mut Cursor<'_>, frames: usize, mut put: impl FnMut(i16)) -> Result<()> {
     let header = Header::read(cursor)?;
     let mut value = match header.mode {

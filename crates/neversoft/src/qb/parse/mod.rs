@@ -28,7 +28,7 @@ const MAX_UNPACKED: usize = 1 << 26;
 /// A parsed script.
 #[derive(Debug, Clone, GetSize)]
 pub struct Qb {
-    /// Whether the file is packed.
+    /// True if the file is packed.
     pub is_packed: bool,
     /// The tokens, unpacked.
     #[get_size(size_fn = unpacked_size)]
@@ -43,9 +43,9 @@ pub struct Qb {
     pub scripts: Vec<(u32, u32)>,
     /// Number of tokens.
     pub tokens: usize,
-    /// Whether a choice has weights.
+    /// True if a choice has weights.
     pub has_weights: bool,
-    /// Whether there are jumps of two bytes.
+    /// True if there are jumps of two bytes.
     pub has_short_jumps: bool,
     /// Offset of the last token.
     pub end: usize,

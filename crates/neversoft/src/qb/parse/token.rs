@@ -48,9 +48,9 @@ pub enum Token<'a> {
 pub struct Word {
     /// The word.
     pub text: &'static str,
-    /// Its effect on the indentation.
+    /// Effect on the indentation.
     pub nesting: Nesting,
-    /// Whether the token has a short jump.
+    /// True if the token has a short jump.
     pub is_short_jump: bool,
 }
 
@@ -74,7 +74,7 @@ pub enum Nesting {
 /// A choice of several blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Random {
-    /// Its word.
+    /// Word.
     pub word: &'static str,
     /// The weight of each block; all are 1 in files without weights.
     pub weights: Vec<u16>,
@@ -82,7 +82,7 @@ pub struct Random {
     pub targets: Vec<usize>,
     /// Where the blocks end, by the jump before the second one.
     pub end: Option<usize>,
-    /// Whether the file has weights.
+    /// True if the file has weights.
     pub is_weighted: bool,
 }
 

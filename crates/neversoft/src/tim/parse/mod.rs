@@ -88,7 +88,7 @@ pub enum Details {
         colors: u16,
         /// 1, 2 or 3 for colors of 16, 24 or 32 bits.
         palette_type: u8,
-        /// Whether the colors are in the order of the indices.
+        /// True if the colors are in the order of the indices.
         is_linear: bool,
         /// The format, as it is stored.
         format: u8,
@@ -267,9 +267,6 @@ impl Stored {
     }
 
     /// Returns the places of the levels in the pixels, and their sizes.
-    ///
-    /// # Errors
-    /// Returns a reason if smaller levels are not where they are expected.
     pub(super) fn levels(&self) -> Result<Vec<Place>, String> {
         let (count, lengths) = match &self.details {
             Details::PlayStation { .. } => (1, &[][..]),

@@ -18,7 +18,7 @@ const MAX_FLAGS: usize = 8;
 /// A decoded node. Which fields it has depends on its kind.
 #[derive(Debug, Clone, Default)]
 pub struct Node {
-    /// Its kind; see [`kind_name`].
+    /// Kind; see [`kind_name`].
     pub kind: u16,
     /// Subtype of a baddy or a power-up.
     pub subtype: Option<u16>,

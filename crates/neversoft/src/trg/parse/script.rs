@@ -13,9 +13,9 @@ const MAX_NESTING: usize = 8;
 /// A command or statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// Its arguments.
+    /// Arguments.
     pub arguments: Vec<Argument>,
 }
 

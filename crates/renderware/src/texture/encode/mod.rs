@@ -54,9 +54,6 @@ pub fn import(
 
 /// Returns `file`, which `texture` was read from, with other pixels. `read` reads
 /// the texture from the new file.
-///
-/// # Errors
-/// Returns why the form of the texture cannot be written.
 fn with_pixels(
     file: &Bytes,
     texture: &Texture,
@@ -149,7 +146,6 @@ fn alpha_flag(texture: &Texture) -> Option<(usize, u8)> {
 
 /// The palette of a texture.
 struct NewPalette {
-    /// Its colors.
     colors: Vec<[u8; 4]>,
     /// The same as they are stored.
     stored: Vec<u8>,
@@ -159,9 +155,6 @@ struct NewPalette {
 
 /// Returns the palette for a picture, with colors that it lacked; `None` for a texture
 /// without a palette.
-///
-/// # Errors
-/// Returns an error if there is no memory for its colors.
 fn palette(
     texture: &Texture,
     pixels: &[[u8; 4]],

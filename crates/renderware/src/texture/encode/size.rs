@@ -15,8 +15,7 @@ pub struct Sides {
     pub most: u32,
     /// The longest one of the game's own textures; a longer one is a warning.
     pub usual: u32,
-    /// Whether textures of Windows games may have other sides than powers of two, with a
-    /// warning.
+    /// True if textures of Windows games may have other sides than powers of two, with a warning.
     pub any: bool,
 }
 
@@ -90,9 +89,6 @@ fn check(
 
 /// Returns the file of an edit, which `texture` was read from, with black pixels of another
 /// size in as many levels. Sizes of the chunks around the texture follow.
-///
-/// # Errors
-/// Returns why the texture cannot have that size, or an error if there is no memory for it.
 pub(super) fn resized(
     edit: &Edit<'_>,
     texture: &Texture,

@@ -23,9 +23,9 @@ pub struct Remark {
     pub place: Place,
     /// The remark, without a full stop.
     pub text: String,
-    /// Whether it is a matter of style.
+    /// True if it is a matter of style.
     pub is_style: bool,
-    /// Whether the warnings of the file have it too.
+    /// True if the warnings of the file have it too.
     pub is_known: bool,
 }
 
@@ -71,7 +71,7 @@ impl Cob {
 
 /// Facts about all functions of a file.
 pub(super) struct Facts {
-    /// Whether all functions were understood.
+    /// True if all functions were understood.
     is_complete: bool,
     /// The static variables that are assigned, each with the first such
     /// statement, and those that are read.

@@ -82,7 +82,7 @@ pub(super) struct Text<'a> {
     pub(super) script: usize,
     /// Another script with the same code.
     pub(super) same: Option<usize>,
-    /// Its words.
+    /// Words.
     pub(super) range: Range<u32>,
     pub(super) function: Result<Function, Lost>,
     /// The text and words after the code.
@@ -98,7 +98,7 @@ pub(super) struct Printer<'a> {
     lines: Option<&'a mut Lines>,
     /// The current function.
     script: usize,
-    /// Whether a function before has the same code.
+    /// True if a function before has the same code.
     is_copy: bool,
     depth: usize,
 }

@@ -58,7 +58,7 @@ pub(super) enum StepKind {
 pub(super) struct Function {
     /// Number of local variables that are its parameters.
     pub(super) parameters: u32,
-    /// Its code after the declaration of the parameters.
+    /// Code after the declaration of the parameters.
     pub(super) steps: Vec<Step>,
     /// Index of the word after it.
     pub(super) end: u32,

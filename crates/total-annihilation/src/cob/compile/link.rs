@@ -33,9 +33,6 @@ pub(super) struct Linked {
 
 /// Links the scripts, by their numbers. The old code stays in its order, with what is
 /// behind the instructions of its functions; new functions are at the end.
-///
-/// # Errors
-/// Returns the reason why the code of a function cannot be moved.
 pub(super) fn link(
     cob: &Cob,
     scripts: &[Script],

@@ -74,9 +74,6 @@ pub(super) struct Recompiled {
 /// Compiles an edited text of the script with the bytes `original`. What it shows as
 /// before keeps its bytes, so that a text without edits compiles to the same file.
 /// `include` returns the text of a file that is included.
-///
-/// # Errors
-/// Returns the problems with their lines and columns, joined by semicolons.
 pub(super) fn recompile(
     cob: &Cob,
     original: &[u8],

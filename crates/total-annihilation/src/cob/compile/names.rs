@@ -69,9 +69,6 @@ pub(super) struct Numbers {
 impl Numbers {
     /// Pairs the names of two lists: equal ones, then those at the same place. Old names
     /// keep their order, and new ones are behind them.
-    ///
-    /// # Errors
-    /// Returns an error for a name that is there twice.
     pub(super) fn new(noun: &str, old: &[&Token], new: &[&Token]) -> Result<Self> {
         let lower = |token: &&Token| token.text.to_ascii_lowercase();
         let places: HashMap<_, _> = old.iter().map(lower).zip(0..).collect();

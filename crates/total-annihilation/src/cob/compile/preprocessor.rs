@@ -52,7 +52,7 @@ struct Condition {
     /// The `#if`.
     token: Token,
     is_met: bool,
-    /// Whether the conditions around it are met.
+    /// True if the conditions around it are met.
     is_read: bool,
 }
 

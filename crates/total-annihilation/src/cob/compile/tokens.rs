@@ -120,9 +120,6 @@ pub(super) fn too_many(token: &Token) -> Problem {
 }
 
 /// Returns the tokens of a text without its comments.
-///
-/// # Errors
-/// Returns an error for a comment that has no end, and for more than `most` tokens.
 pub(super) fn tokens(text: &str, file: Option<&Rc<str>>, most: usize) -> Result<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut lexer = Lexer {

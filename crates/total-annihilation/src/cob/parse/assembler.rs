@@ -46,9 +46,6 @@ impl Cob {
     }
 
     /// Writes the lines of a range of words, with labels for the jumps in it.
-    ///
-    /// # Errors
-    /// Returns the errors of `out`.
     pub(in crate::cob) fn disassemble_range(
         &self,
         range: Range<u32>,

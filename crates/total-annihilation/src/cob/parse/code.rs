@@ -31,7 +31,7 @@ pub enum Content<'a> {
 /// An instruction with its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction {
-    /// Its operation.
+    /// Operation.
     pub operation: &'static Operation,
     operands: [u32; MAX_OPERANDS],
     /// Number of operands in the code, which may end too early.

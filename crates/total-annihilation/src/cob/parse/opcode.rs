@@ -26,9 +26,9 @@ pub enum OperandKind {
 /// An instruction, apart from its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation {
-    /// Its first word.
+    /// First word.
     pub opcode: u32,
-    /// Its name in assembler text.
+    /// Name in assembler text.
     pub mnemonic: &'static str,
     /// The meanings of the operands.
     pub operands: &'static [OperandKind],

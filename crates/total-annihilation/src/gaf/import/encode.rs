@@ -21,9 +21,6 @@ const OPAQUE: u8 = 128;
 
 /// Returns the stored pixels of a picture. A pixel whose color did not change keeps its
 /// index in `old`, the pixels before, if they have the same size.
-///
-/// # Errors
-/// Returns why the pixels do not fit.
 pub(super) fn encoded(
     format: PixelFormat,
     key: u8,

@@ -29,9 +29,6 @@ pub(super) const IMPORT_ALL: ImportAll = ImportAll {
 };
 
 /// Encodes an edited frame or table.
-///
-/// # Errors
-/// Returns why it does not fit.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let file = EditedFile {
         path: edit.part.path().into_owned(),
@@ -114,9 +111,6 @@ fn import_all(edits: &AllEdits<'_>) -> Result<Imported, Vec<Refused>> {
 
 impl Plan {
     /// Finds out what the edited files are about.
-    ///
-    /// # Errors
-    /// Returns the files that are about nothing that can be changed.
     fn new(gaf: &Gaf, files: &[EditedFile]) -> Result<Self, Vec<Refused>> {
         let mut plan = Self::default();
         let mut refused = Vec::new();

@@ -31,9 +31,6 @@ pub(super) struct EditedRows {
 
 /// Compares an edited table with the file. `added` has the frames that are new: their
 /// rows may have any values.
-///
-/// # Errors
-/// Returns the problems of the cells, each with its line and column.
 pub(super) fn edited_rows(gaf: &Gaf, table: &[u8], added: &[Place]) -> Result<EditedRows, String> {
     let new = added.iter().map(|&(sequence, frame)| {
         let mut row = [const { Value::Null }; COLUMNS.len()];

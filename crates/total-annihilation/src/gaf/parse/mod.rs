@@ -75,7 +75,7 @@ pub struct Gaf {
 pub struct Sequence {
     /// Absolute offset of its first byte.
     pub offset: u32,
-    /// Its name. Games compare names ignoring case; it need not be unique.
+    /// Name. Games compare names ignoring case; it need not be unique.
     pub name: String,
     /// Number of bytes after the NUL of the name that are not zero.
     pub junk_after_nul: usize,
@@ -196,7 +196,7 @@ pub struct Frame {
     pub format: u8,
     /// Number of layers of the frame; 0 if it has pixels itself.
     pub layers: u16,
-    /// Whether its pixels are packed colors, whatever its format and layers.
+    /// True if its pixels are packed colors, whatever its format and layers.
     pub is_packed: bool,
     /// Unknown word at offset 12 of the header.
     pub unknown_12: u32,

@@ -25,7 +25,7 @@ struct Game {
     files: Vec<(String, Option<Bytes>)>,
     /// How often a file was read.
     reads: Cell<usize>,
-    /// Whether the memory budget is exhausted.
+    /// True if the memory budget is exhausted.
     is_full: bool,
 }
 

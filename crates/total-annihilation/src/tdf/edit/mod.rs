@@ -24,8 +24,8 @@ const NOT_IN_NAMES: &[&str] = &["=", "{", "[", "]", ";", "}", "\n", "\r", "//", 
 pub struct KeyEdit<'a> {
     /// Which key.
     pub target: Target<'a>,
-    /// Its value. A key that has this text or number keeps its bytes. A key goes if its
-    /// value is empty, with its line if nothing else is on it.
+    /// Value. A key that has this text or number keeps its bytes. A key goes if its value is empty,
+    /// with its line if nothing else is on it.
     pub value: &'a str,
 }
 

@@ -27,7 +27,7 @@ const MAX_COUNTED: usize = 1 << 20;
 /// The parsed contents of a TDF file.
 #[derive(Debug, Clone, Default, GetSize)]
 pub struct Tdf {
-    /// Whether there are comments of the form `/* */`.
+    /// True if there are comments of the form `/* */`.
     pub has_block_comments: bool,
     /// Number of bytes that are not ASCII. They are treated as Windows-1252.
     pub non_ascii: usize,

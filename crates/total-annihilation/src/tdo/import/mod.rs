@@ -25,9 +25,6 @@ use hpimount_assets::view::import::{Changed, Edit, Imported, NOT_THIS_FILE, Prob
 const MOST: f32 = 32767.0;
 
 /// Encodes an edited model.
-///
-/// # Errors
-/// Returns all reasons why it cannot be a 3DO.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let reserve = |bytes| edit.context.reserve(bytes);
     let edited = match edit.part.name.as_str() {

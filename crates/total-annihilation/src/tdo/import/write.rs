@@ -18,9 +18,6 @@ const FLAG: usize = 28;
 
 /// Returns a file with other objects: the old one with other numbers if that is enough,
 /// or else a new one.
-///
-/// # Errors
-/// Returns an error if the new model is too large, or the file cannot be read again.
 pub(super) fn changed(file: &Bytes, old: &Model, objects: &[Object]) -> Result<Vec<u8>, String> {
     if let Some(patched) = patched(file, old, objects)
         && has(&patched, objects, true)

@@ -23,9 +23,9 @@ pub struct Features {
 /// A feature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Feature {
-    /// Its number as stored; it should be its index in the table.
+    /// Number as stored; it should be its index in the table.
     pub index: u32,
-    /// Its name, which refers to a section of a TDF file.
+    /// Name, which refers to a section of a TDF file.
     pub name: String,
     /// Number of bytes after the NUL of the name that are not zero.
     pub junk_after_nul: usize,

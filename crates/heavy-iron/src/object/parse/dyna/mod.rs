@@ -16,9 +16,9 @@ use crate::record::{layout, size};
 /// A type of DYNA assets, in one of its versions.
 #[derive(Debug)]
 pub struct DynaType {
-    /// Its number in the asset, which is the id of its name.
+    /// Number in the asset, which is the id of its name.
     pub number: u32,
-    /// Its name.
+    /// Name.
     pub name: &'static str,
     /// The version; `None` if it is not known.
     pub version: Option<u16>,

@@ -20,7 +20,7 @@ pub(super) struct Later {
     code: [u8; 4],
     /// The games that have it.
     games: Games,
-    /// Whether the body begins with the fields of an entity.
+    /// True if the body begins with the fields of an entity.
     pub(super) is_entity: bool,
     /// The rest of the body.
     pub(super) sections: &'static [Section],
