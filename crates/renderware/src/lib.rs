@@ -1,11 +1,11 @@
 #![doc = include_str!("../README.md")]
 //!
-//! RenderWare: chunks of its streams (FORMATS, HIP assets 2), and what the games
-//! of several families store in them.
+//! RenderWare chunks (FORMATS, HIP assets 2), and the structures in them that several
+//! families of games use.
 //!
-//! A chunk is a type, a size and a version, little-endian on every console, and
-//! a body, which may contain chunks. Children are parsed only on request,
-//! so those of unknown chunks are skipped.
+//! A chunk is a type, a size and a version, little-endian on every console, and a body,
+//! which may contain chunks. Children are parsed only on request; unknown chunks are
+//! skipped.
 
 #![forbid(unsafe_code)]
 
@@ -142,7 +142,7 @@ impl Chunk {
     /// Returns the first child of type `kind`.
     ///
     /// # Errors
-    /// Returns [`Error::Damaged`] if there is none.
+    /// Returns [`Error::Damaged`] if the child is missing.
     pub fn child(&self, kind: u32, field: &'static str) -> Result<Self> {
         let found = self.children().find(|chunk| chunk.kind == kind);
         found.ok_or_else(|| Error::damaged(self.offset, field, "is missing"))
@@ -172,7 +172,7 @@ impl Chunk {
     /// Checks that the chunk is not cut.
     ///
     /// # Errors
-    /// Returns [`Error::Damaged`] at the header if it is.
+    /// Returns [`Error::Damaged`] at the header of a cut chunk.
     pub fn check_whole(&self, field: &'static str) -> Result<()> {
         if !self.is_cut() {
             return Ok(());

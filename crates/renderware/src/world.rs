@@ -21,8 +21,8 @@ const MAX_PARTS: usize = 1 << 16;
 pub struct World {
     /// Version of the library that wrote it.
     pub version: Version,
-    /// Flags: those of a geometry in the low 16 bits, then the number of UV
-    /// sets, and in bit 24 whether its sectors are native.
+    /// Flags: geometry flags in the low 16 bits, then the number of UV sets. Bit 24 is
+    /// set if the sectors are native.
     pub flags: u32,
     /// The least and the greatest corner of the box around it; headers before
     /// version 3.2 have none.
@@ -51,10 +51,9 @@ struct Counts {
 impl World {
     /// Fills in the world from its chunk.
     ///
-    /// # Errors
-    /// Returns [`Error::Damaged`] if the header, the materials or the tree is
-    /// broken, or if no sector can be read. What was read before is kept. Any
-    /// other broken sector is a warning.
+    /// # Errors Returns [`Error::Damaged`] if the header, the materials or the tree is
+    /// broken, or if no sector can be read. Keeps everything before the damage. Other
+    /// broken sectors are warnings.
     pub fn read(&mut self, world: &Chunk, warnings: &mut Warnings) -> Result<()> {
         self.version = world.version;
         let fields = world.child(kind::STRUCT, "world")?;
@@ -119,8 +118,8 @@ impl World {
             return Err(Error::damaged(fields.offset, "world header", text));
         }
         let mut cursor = fields.cursor(Endian::Little);
-        // What the root is, the origin, and in old versions the share of
-        // ambient, specular and diffuse light.
+        // Type of the root, origin, and in old versions the ambient, specular and
+        // diffuse light.
         cursor.take(if length == HEADER { 16 } else { 28 }, "world header")?;
         let counts = Counts {
             triangles: cursor.u32("triangle count")?,
@@ -137,7 +136,7 @@ impl World {
         Ok(counts)
     }
 
-    /// Reads a plane with what is on both sides of it, or a sector.
+    /// Reads a sector, or a plane with both of its sides.
     fn part(&mut self, chunk: &Chunk, depth: usize, warnings: &mut Warnings) -> Result<()> {
         let problem = |text| Err(Error::damaged(chunk.offset, "world", text));
         if depth > MAX_DEPTH {

@@ -1,5 +1,5 @@
-//! The triangles of a geometry by material, in drawing order: what is drawn,
-//! whatever the list of triangles says.
+//! The triangles of a geometry by material, in drawing order. Games draw these and
+//! ignore the list of triangles.
 
 use bytes::Bytes;
 
@@ -67,8 +67,8 @@ pub(super) struct BinMeshes {
     pub(super) meshes: Vec<BinMesh>,
 }
 
-/// Reads the meshes. Those of native geometry have no indices, or, in mobile
-/// games, indices of 16 bits.
+/// Reads the meshes. A mesh of a native geometry has no indices or, in mobile games,
+/// 16-bit indices.
 pub(super) fn read(plugin: &Chunk, is_native: bool, warnings: &mut Warnings) -> Result<BinMeshes> {
     let mut cursor = plugin.cursor(Endian::Little);
     let is_strips = cursor.u32("mesh flags")? & 1 != 0;

@@ -62,7 +62,7 @@ impl Placement {
         Transform::from_axes([self.right, self.up, self.at, self.position])
     }
 
-    /// Returns this transform followed by that of `parent`.
+    /// Composes this transform with its parent's.
     pub fn within(&self, parent: &Self) -> Self {
         Self {
             right: parent.turned(self.right).map(finite),
@@ -137,7 +137,7 @@ impl Default for Placement {
 /// A frame.
 #[derive(Debug, Default, Clone)]
 pub struct Frame {
-    /// Name; empty if it has none.
+    /// Name, possibly empty.
     pub name: String,
     /// Transform relative to the parent.
     pub placement: Placement,
@@ -235,7 +235,7 @@ pub(super) fn read(list: &Chunk, warnings: &mut Warnings) -> Result<Vec<Frame>> 
     Ok(frames)
 }
 
-/// Returns the name of a frame by its plugins; empty if it has none.
+/// Returns the name in the plugins of a frame, or an empty one.
 fn name(plugins: &Plugins) -> String {
     let own = plugins.find(kind::FRAME_NAME);
     let own = own.map(|plugin| until_nul(&plugin.body));

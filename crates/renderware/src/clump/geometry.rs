@@ -250,7 +250,7 @@ impl Geometry {
         }
     }
 
-    /// Reads the colors at night, which a word of 0 says there are none of.
+    /// Reads the night colors, which are missing if the first word is 0.
     fn read_night_colors(&mut self, plugin: &Chunk, warnings: &mut Warnings) {
         let mut cursor = plugin.cursor(Endian::Little);
         let colors = cursor.u32("night colors").and_then(|word| match word {

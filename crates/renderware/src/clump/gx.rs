@@ -85,9 +85,8 @@ impl Gx {
         &self.lists
     }
 
-    /// Returns whether every vertex in the lists begins with the number of a
-    /// matrix, three times that of a bone. This can be determined only from the
-    /// lists.
+    /// Returns true if every vertex in the lists begins with a matrix number, which is
+    /// three times a bone number. Only the lists tell.
     pub fn has_matrices(&self) -> bool {
         self.has_matrices
     }

@@ -9,7 +9,7 @@ use hpimount_containers::io::{Endian, Result};
 pub struct Light {
     /// Number of its frame; `None` if there is no such frame.
     pub frame: Option<usize>,
-    /// How far it reaches.
+    /// Range of the light.
     pub radius: f32,
     /// Red, green and blue, usually 0 to 1.
     pub color: [f32; 3],
@@ -39,7 +39,7 @@ impl Light {
         })
     }
 
-    /// Returns the name of its kind, if it has one.
+    /// Returns the name of the light's kind.
     pub fn kind_name(&self) -> Option<&'static str> {
         Some(match self.kind {
             1 => "directional",

@@ -16,8 +16,7 @@ pub struct Mesh {
     pub night_colors: Vec<[u8; 4]>,
     /// Their texture coordinates, by set; v goes downwards.
     pub uvs: Vec<Vec<[f32; 2]>>,
-    /// Numbers of their matrices, three times that of a bone; empty if they
-    /// have none.
+    /// Matrix numbers, three times the bone numbers; may be empty.
     pub matrices: Vec<u8>,
     /// The triangles, by material.
     pub parts: Vec<Part>,

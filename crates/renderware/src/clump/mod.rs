@@ -95,8 +95,8 @@ impl Clump {
     /// Fills in the clump from its chunk.
     ///
     /// # Errors
-    /// Returns [`Error::Damaged`] if the structure of the clump, its frames or
-    /// an atomic is broken. What was read before is kept.
+    /// Returns [`Error::Damaged`] if the structure of the clump, its frames or an
+    /// atomic is broken. Keeps everything before the damage.
     pub fn read(&mut self, clump: &Chunk, warnings: &mut Warnings) -> Result<()> {
         self.version = clump.version;
         self.plugins = clump.plugins();

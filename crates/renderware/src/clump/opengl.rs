@@ -22,7 +22,7 @@ const MAX_COMPONENTS: usize = 4;
 /// Texture coordinates that are whole numbers are in these parts.
 const UV_PARTS: f32 = 512.0;
 
-/// What an attribute is, by its number.
+/// Meaning of an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Position,
@@ -45,7 +45,7 @@ const ROLES: [Role; 7] = [
     Role::NightColor,
 ];
 
-/// How the numbers of an attribute are stored.
+/// Number format of an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Float,

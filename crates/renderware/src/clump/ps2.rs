@@ -25,14 +25,14 @@ const NEXT: u32 = 1;
 const REFERENCE: u32 = 3;
 const END: u32 = 6;
 
-/// Length of a DMA tag in bytes, half of which are codes.
+/// Length of a DMA tag in bytes. The second half contains codes.
 const TAG: usize = 16;
 
-/// Where positions are unpacked to. The addresses of other attributes depend on
-/// which ones there are.
+/// Address that positions are unpacked to. The other addresses depend on the set of
+/// attributes.
 const POSITIONS: u16 = 0;
 
-/// Where texture coordinates are unpacked to, if there are any.
+/// Address that texture coordinates are unpacked to.
 const UVS: u16 = 1;
 
 /// An attribute of vertices other than the position.
@@ -108,7 +108,7 @@ impl Size {
     }
 }
 
-/// The attributes of the vertices that are drawn at once.
+/// The attributes of the vertices of one drawing call.
 type Batch = BTreeMap<u16, Array>;
 
 impl Ps2 {
@@ -390,7 +390,7 @@ struct Codes {
     is_reference: bool,
 }
 
-/// What codes set up for the next batch.
+/// State for the next batch.
 #[derive(Default)]
 struct State {
     batch: Batch,

@@ -1,5 +1,5 @@
-//! Sectors of worlds: geometries whose materials are those of their world.
-//! Numbers are little-endian (FORMATS, HIP assets 7).
+//! World sectors: geometries that use the materials of their world. Little-endian
+//! (FORMATS, HIP assets 7).
 
 use super::bin_mesh;
 use super::geometry::{Geometry, MorphTarget, Plain, Vertices};
@@ -28,11 +28,10 @@ const NORMAL: usize = 4;
 const COLOR: usize = 4;
 const UV: usize = 8;
 
-/// What all sectors of a world share.
+/// Properties shared by all sectors of a world.
 #[derive(Debug, Clone, Copy)]
 pub struct SectorFormat {
-    /// Flags of the world: those of a geometry, with the number of UV sets from
-    /// bit 16 on.
+    /// Flags of the world: geometry flags, and the number of UV sets from bit 16 on.
     pub flags: u32,
     /// Number of entries of the world's list of materials.
     pub materials: usize,

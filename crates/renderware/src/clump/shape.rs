@@ -1,4 +1,4 @@
-//! How consecutive vertices form triangles.
+//! Triangles, quads, strips and fans.
 
 /// The shapes that consoles draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

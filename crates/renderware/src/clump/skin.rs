@@ -1,5 +1,5 @@
-//! Skins: the bones of each vertex. Those of native geometry are read in
-//! [`native_skin`](super::native_skin).
+//! Skins: the bones of each vertex. [`native_skin`](super::native_skin) reads the skins
+//! of native geometries.
 
 use bytes::Bytes;
 
@@ -7,7 +7,7 @@ use crate::Chunk;
 use hpimount_assets::parse::{floats, take};
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
-/// How a skin is stored.
+/// Encoding of a skin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// As since version 3.4: with a list of the used bones.
@@ -32,7 +32,7 @@ pub type Influence = ([u8; 4], [f32; 4]);
 /// A skin.
 #[derive(Debug, Clone)]
 pub struct Skin {
-    /// How it is stored.
+    /// Encoding.
     pub form: Form,
     /// Number of bones.
     pub bones: u8,
@@ -156,8 +156,8 @@ impl Skin {
         groups(&self.weights)
     }
 
-    /// Returns the inverse bind matrix of each bone: rows of four numbers, the
-    /// last of which are 0, 0, 0, 1.
+    /// Returns the inverse bind matrices of the bones, row by row; the last row is 0,
+    /// 0, 0, 1.
     pub fn matrices(&self) -> impl Iterator<Item = [f32; 16]> {
         self.matrices.iter().copied()
     }

@@ -9,7 +9,7 @@ use crate::Chunk;
 use hpimount_assets::parse::take;
 use hpimount_containers::io::{Cursor, Endian, Error, Result};
 
-/// First version whose structures are known; earlier ones have more fields.
+/// First supported version; structures of earlier versions have additional fields.
 const FIRST_VERSION: u32 = 0x3_5000;
 
 /// Length of the header, and of the entry of a mesh, in bytes.
@@ -43,7 +43,7 @@ pub struct Xbox {
     lists: Vec<Bytes>,
 }
 
-/// Where the attributes of a vertex are.
+/// Offsets of the attributes of a vertex.
 #[derive(Debug)]
 struct Format {
     positions: Field,
@@ -63,7 +63,7 @@ struct Field {
     kind: Kind,
 }
 
-/// How the numbers of an attribute are stored.
+/// Number format of an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Byte,
@@ -88,7 +88,7 @@ impl Kind {
 }
 
 impl Format {
-    /// Returns the format with a number; `None` for one that is not known.
+    /// Returns the format with a number, or `None` if it is unknown.
     fn new(number: u32) -> Option<Self> {
         let mut size = 0;
         let mut field = |bits: u32, count: usize| -> Option<Option<Field>> {
@@ -146,9 +146,8 @@ impl Format {
 }
 
 impl Xbox {
-    /// Reads the structure of a native geometry. `format` is the number of the
-    /// vertex format, if one is stored; `flags` and `sets` are those of the
-    /// geometry.
+    /// Reads the structure of a native geometry. `format` is the number of the vertex
+    /// format, if stored; `flags` and `sets` belong to the geometry.
     pub(super) fn read(
         fields: &Chunk,
         format: Option<u32>,
@@ -307,8 +306,8 @@ fn indices(list: &[u8]) -> impl Iterator<Item = u16> {
     words.map(|word| u16::from_le_bytes(*word))
 }
 
-/// Takes the indices of each mesh. Each list is aligned; where the offset of one
-/// is not in the structure, it follows the one before it.
+/// Takes the indices of each mesh. Lists are aligned. A list without a valid offset
+/// follows the previous list.
 fn lists(head: &Bytes, at: u64, meshes: usize) -> Result<Vec<Bytes>> {
     // The first place after an offset that is 8 more than a multiple of 16.
     let aligned = |at: usize| at + (24 - at % 16) % 16;

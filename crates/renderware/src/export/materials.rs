@@ -14,7 +14,7 @@ const MATERIAL_COLORS: u16 = 0x40;
 /// Maximum number of textures of a model that are looked up.
 const MAX_TEXTURES: usize = 1024;
 
-/// How the materials of a geometry are shown.
+/// Display of the materials of a geometry.
 #[derive(Debug, Clone, Copy)]
 pub struct Surface {
     /// True if their colors are used with their textures.
@@ -115,15 +115,15 @@ pub fn materials<'a>(
     materials.chain([plain]).collect()
 }
 
-/// Returns the number of the scene's material for an entry of a geometry, whose
-/// materials begin with number `first`; `plain` for one that does not exist.
+/// Returns the scene material of an entry of a geometry, whose materials begin with
+/// number `first`, or `plain` for a missing entry.
 pub fn material_of(geometry: &Geometry, entry: u32, first: usize, plain: usize) -> usize {
     let index = geometry.material_entries.get(entry as usize).copied();
     let index = index.filter(|&index| index < geometry.materials.len());
     index.map_or(plain, |index| first + index)
 }
 
-/// Looks up textures by their names, and adds a problem if there are too many.
+/// Looks up textures by name. Reports a problem if there are too many.
 pub fn look_up<'a>(
     names: impl Iterator<Item = &'a str>,
     mut find: impl FnMut(&str) -> TextureState,

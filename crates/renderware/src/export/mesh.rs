@@ -108,8 +108,7 @@ fn corners(mesh: &Mesh, placement: &Placement) -> Vec<Corner> {
     (0..mesh.positions.len()).map(corner).collect()
 }
 
-/// Returns the normals of a mesh without any, as the mean of the triangles at
-/// each vertex; empty for one that has normals.
+/// Returns averaged face normals for a mesh without normals; otherwise nothing.
 fn flat_normals(mesh: &Mesh) -> Vec<[f32; 3]> {
     if !mesh.normals.is_empty() {
         return Vec::new();

@@ -3,7 +3,7 @@
 use hpimount_assets::model::scene::{Motion, Scene, Track};
 use hpimount_assets::model::{MAX_CURVES, MAX_POSES};
 
-/// The motions of a model, and what is not among them.
+/// The motions of a model, with notes about omitted motions.
 #[derive(Debug, Default)]
 pub struct Motions {
     motions: Vec<Motion>,

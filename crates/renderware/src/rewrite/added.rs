@@ -24,9 +24,9 @@ const NUMBERS: usize = 8;
 pub struct NewPart {
     /// The name of its frame.
     pub name: Vec<u8>,
-    /// The number of the frame that it is below, which may be that of an earlier part.
+    /// The number of the parent frame, which may belong to an earlier part.
     pub parent: usize,
-    /// Where it is in that frame.
+    /// Placement in the parent frame.
     pub placement: Placement,
     /// Geometry, the body of a chunk; `None` for a frame alone.
     pub geometry: Option<Vec<u8>>,
@@ -35,7 +35,7 @@ pub struct NewPart {
 /// Returns the body of a clump's chunk with new parts.
 ///
 /// # Errors
-/// Returns why the clump can have none.
+/// Returns the reason why parts cannot be added to the clump.
 pub fn with_parts(clump: &Chunk, parts: &[NewPart]) -> Result<Vec<u8>, String> {
     let children: Vec<Chunk> = clump.children().collect();
     if children
@@ -200,7 +200,7 @@ type Frame = (usize, Affine);
 /// A plain geometry of a clump, whose form new ones can have.
 type Example<'a> = (&'a ShownGeometry, &'a Geometry, &'a Mesh);
 
-/// What new geometries are made from.
+/// Sources of new geometries.
 struct Examples<'a> {
     sources: Sources<'a>,
     all: Vec<Example<'a>>,
@@ -209,9 +209,9 @@ struct Examples<'a> {
 }
 
 impl ModelEdit<'_> {
-    /// Returns the parts that the new nodes are. Their frames have the numbers
-    /// behind those of the clump, whose first one is the shown node `first_frame`. Each
-    /// geometry is in the form of one that the clump has.
+    /// Returns the parts for the new nodes. Their frames are numbered after the frames
+    /// of the clump, whose first one is the shown node `first_frame`. Each geometry has
+    /// the form of an existing one.
     pub fn new_parts(
         &self,
         shown: &[ShownGeometry],
@@ -323,8 +323,9 @@ impl ModelEdit<'_> {
         Ok((part, world.after(&place)))
     }
 
-    /// Returns the body of a geometry with the mesh of a new node. It has the form of that of
-    /// the part which the node is a copy of by its name, or else of any.
+    /// Encodes the mesh of a new node as the body of a geometry. Its form is taken from
+    /// the part that the node copies, according to its name, or else from the first
+    /// part.
     fn new_geometry(
         &self,
         name: &str,

@@ -26,15 +26,15 @@ pub(super) struct GeometryEdit<'a> {
     pub(super) chunk: &'a Chunk,
     /// The geometry.
     pub(super) geometry: &'a Geometry,
-    /// The mesh as it is shown: a point and a corner for each vertex.
+    /// The shown mesh: a point and a corner for each vertex.
     pub(super) shown: &'a Mesh,
-    /// What changed.
+    /// The edit.
     pub(super) change: &'a Change,
     /// The map from the mesh to the geometry.
     pub(super) back: Affine,
     /// True if other parts of the model depend on the number of vertices.
     pub(super) is_counted: bool,
-    /// Where the material of a part of the mesh comes from.
+    /// Finds the source of the material of a part of the mesh.
     pub(super) material: &'a dyn Fn(usize) -> Result<MaterialSource, String>,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn edited(edit: &GeometryEdit<'_>) -> Result<Option<Vec<u8>>, String>
     }
 }
 
-/// Where the parts of a geometry's structure are.
+/// Offsets of the parts of a geometry's structure.
 struct Layout {
     has_colors: bool,
     colors: usize,

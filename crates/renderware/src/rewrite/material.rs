@@ -1,4 +1,4 @@
-//! Materials as they are stored, and those that a geometry gets.
+//! Encoded materials, and the materials that a geometry gets.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ const WITH_SURFACE: u32 = 0x3_0400;
 /// Filter and addressing of new materials: linear with mipmaps, repeated.
 const SAMPLING: u32 = 0x1106;
 
-/// Where the material of a face comes from.
+/// Origin of the material of a face.
 pub(super) enum MaterialSource {
     /// It is an entry of the geometry's list.
     Entry(u16),
@@ -26,8 +26,8 @@ pub(super) enum MaterialSource {
     Added(Vec<u8>),
 }
 
-/// The materials of the geometries of all clumps, in order, as they are stored. Those
-/// with the same bytes are one, whichever geometry has them.
+/// The encoded materials of the geometries of all clumps, in order. Equal bytes are one
+/// material, even in different geometries.
 pub(super) struct Materials<'a> {
     pairing: &'a Pairing<'a>,
     stored: Vec<Vec<u8>>,
@@ -97,7 +97,7 @@ impl<'a> Materials<'a> {
         }
     }
 
-    /// Returns a material as it is stored.
+    /// Returns the bytes of a material.
     fn bytes(&self, number: usize, version: Version) -> Result<Cow<'_, [u8]>, String> {
         if let Some(stored) = self.stored.get(number) {
             return Ok(Cow::Borrowed(stored));
@@ -133,7 +133,7 @@ pub(super) fn extended(list: &Chunk, added: &[Vec<u8>]) -> Vec<u8> {
     with_body(list, &out)
 }
 
-/// Returns a new material as it is stored.
+/// Encodes a new material. Fails if the name of its texture is too long, or not ASCII.
 fn new(material: &Material, version: Version) -> Result<Vec<u8>, String> {
     let stem = |name: &str| name.strip_suffix(".png").unwrap_or(name).to_owned();
     let texture = material.texture.as_ref();

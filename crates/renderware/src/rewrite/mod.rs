@@ -1,5 +1,5 @@
-//! Models with other numbers: chunks whose bodies are replaced, in a file that is
-//! otherwise as it was.
+//! Edited models: replaces the bodies of chunks and leaves the rest of the file
+//! unchanged.
 
 mod added;
 mod geometry;
@@ -27,10 +27,9 @@ pub fn refusal(clump: &Clump) -> Option<String> {
     refusals.collect::<Option<Vec<_>>>()?.into_iter().next()
 }
 
-/// Returns a file with other bodies of chunks. The sizes of what is around them follow.
+/// Replaces the bodies of chunks, and updates the sizes of the chunks around them.
 ///
-/// # Errors
-/// Returns an error if a chunk is cut, has a spoilt size, or becomes too large.
+/// # Errors Returns an error if a chunk is cut, has a wrong size, or becomes too large.
 pub fn replaced(file: &Bytes, bodies: &Bodies) -> Result<Vec<u8>, String> {
     let mut out = Vec::with_capacity(file.len());
     copy(file, 0, bodies, &mut out)?;
@@ -92,13 +91,13 @@ fn geometries(clump: &Chunk) -> Vec<Chunk> {
     found
 }
 
-/// Returns a chunk as it is stored.
+/// Encodes a chunk.
 fn stored(kind: u32, version: Version, body: &[u8]) -> Vec<u8> {
     let header = [kind, body.len() as u32, version.0];
     [&header.map(u32::to_le_bytes).concat(), body].concat()
 }
 
-/// Returns a chunk as it was stored, with another body.
+/// Encodes a copy of a chunk with another body.
 fn with_body(chunk: &Chunk, body: &[u8]) -> Vec<u8> {
     stored(chunk.kind, chunk.version, body)
 }

@@ -19,15 +19,15 @@ const PRELIT: u16 = 8;
 /// Maximum number of colors at one place that are compared.
 const MAX_COLORS: usize = 64;
 
-/// The new body of the geometry of a clump, both by their numbers, and the node that it
-/// was first found at.
+/// New bodies of geometries, by clump and geometry number, with the first node that
+/// shows each.
 type Results = BTreeMap<(usize, usize), (usize, Option<Vec<u8>>)>;
 
 /// A clump with its chunk.
 pub struct ClumpSource<'a> {
     /// The clump.
     pub clump: &'a Clump,
-    /// Chunk, or that of its only atomic.
+    /// The chunk of the clump, or of its only atomic.
     pub chunk: Chunk,
 }
 
@@ -43,11 +43,11 @@ pub struct ShownGeometry {
     /// The map from the mesh of the node to the geometry; `None` if the mesh is bent,
     /// and cannot be edited.
     pub back: Option<Affine>,
-    /// True if the colors of the node are brighter than those that are stored.
+    /// True if the node's colors are brighter than the stored colors.
     pub is_brightened: bool,
 }
 
-/// What new bodies are made from.
+/// Sources of new bodies.
 pub(super) struct Sources<'a> {
     /// The chunks of the geometries of each clump.
     pub(super) chunks: Vec<Vec<Chunk>>,
@@ -56,14 +56,14 @@ pub(super) struct Sources<'a> {
     pub(super) starts: BTreeMap<(usize, usize), usize>,
 }
 
-/// An edited scene, whose materials are those of the geometries of all clumps, in
+/// An edited scene. Its materials are the materials of the geometries of all clumps, in
 /// order.
 pub struct ModelEdit<'a> {
     /// The clumps.
     pub clumps: &'a [ClumpSource<'a>],
     /// The scene and the edited one.
     pub pairing: &'a Pairing<'a>,
-    /// Where the nodes are.
+    /// The placements of the nodes.
     pub placed: &'a [Placed],
     /// True if other parts of a model depend on the number of a geometry's vertices.
     pub is_counted: fn(&Geometry) -> bool,
@@ -72,7 +72,8 @@ pub struct ModelEdit<'a> {
 }
 
 impl ModelEdit<'_> {
-    /// Returns the new bodies of geometries. Adds problems for what cannot be edited.
+    /// Returns the new bodies of geometries. Reports edits that cannot be stored as
+    /// problems.
     pub fn bodies(&self, shown: &[ShownGeometry], problems: &mut Problems) -> Bodies {
         let scene = self.pairing.shown;
         let name = |node: usize| scene.nodes[node].name.as_str();
@@ -162,8 +163,8 @@ impl ModelEdit<'_> {
         })
     }
 
-    /// Returns the geometry of a node, its mesh as it is shown, and the edited one, if it
-    /// has triangles.
+    /// Returns the geometry of a node, the shown mesh, and the edited one if it has
+    /// triangles.
     fn meshes(&self, one: &ShownGeometry) -> Result<Option<(&Geometry, &Mesh, Mesh)>, String> {
         let pairing = self.pairing;
         let shown = pairing.shown.nodes[one.node].mesh;

@@ -14,8 +14,7 @@ const AXES: usize = 36;
 /// Sets the transformations of frames that changed, by their numbers.
 ///
 /// # Errors
-/// Returns an error with the name of a frame that cannot be turned, because it has
-/// shear.
+/// Returns an error with the name of a sheared frame, which cannot be rotated.
 pub fn frames(
     chunk: &Chunk,
     clump: &Clump,

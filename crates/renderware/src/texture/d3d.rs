@@ -49,11 +49,11 @@ impl D3dVersion {
 pub struct D3dFormat {
     /// The version of Direct3D.
     pub version: D3dVersion,
-    /// How pixels are stored.
+    /// Pixel format.
     pub pixels: D3dPixels,
 }
 
-/// How the pixels of a Direct3D texture are stored.
+/// Pixel format of a Direct3D texture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum D3dPixels {
     /// Blocks of 4 by 4 pixels.

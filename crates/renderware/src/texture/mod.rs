@@ -41,9 +41,9 @@ pub struct Texture {
     pub depth: u32,
     /// RenderWare's flags of the raster.
     pub raster: u32,
-    /// How the texture is sampled.
+    /// Filtering and addressing.
     pub sampling: Sampling,
-    /// Whether there is alpha, according to the header; `None` on PS2.
+    /// Alpha flag of the header; `None` on PS2.
     pub has_alpha: Option<bool>,
     /// Number of levels according to the header.
     pub declared_levels: u32,
@@ -51,11 +51,11 @@ pub struct Texture {
     pub declared_size: Option<u32>,
     /// The existing levels, the largest first.
     pub levels: Vec<Level>,
-    /// How the pixels are stored.
+    /// Pixel format.
     pub format: Format,
     /// True if decoded pixels are opaque whatever their stored alpha is.
     pub is_opaque: bool,
-    /// Stored colors of the palette; empty if there is none.
+    /// Stored colors of the palette; may be empty.
     pub palette: Bytes,
     /// Version of the library that wrote it.
     pub version: Version,
@@ -113,7 +113,7 @@ impl Format {
     }
 }
 
-/// How a texture is sampled: filter and addressing.
+/// Filtering and addressing of a texture.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Sampling {
     /// Filter: 1 nearest, 2 linear, 3 to 6 with levels.
@@ -215,20 +215,20 @@ impl Texture {
     }
 }
 
-/// What the textures of a family of games are held to.
+/// Requirements of a family of games for its textures.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
     /// True if level 0 may lack up to half of its bytes, and wrong numbers of levels, depths and
     /// versions are only warnings.
     pub may_be_cut: bool,
-    /// What a missing alpha flag means on Xbox and Windows.
+    /// Meaning of a cleared alpha flag on Xbox and Windows.
     pub alpha: AlphaFlag,
 }
 
-/// Which textures are opaque if their header says that they have no alpha.
+/// Textures that a cleared alpha flag makes opaque.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AlphaFlag {
-    /// All that are stored in blocks.
+    /// All compressed textures.
     Blocks,
     /// All but those in blocks with separate alpha.
     NotSeparate,
@@ -244,7 +244,7 @@ impl AlphaFlag {
     }
 }
 
-/// Maximum number of levels: those of a texture with the longest side.
+/// Maximum number of levels, which a texture of the maximum size has.
 const MAX_LEVELS: u32 = MAX_SIDE.ilog2() + 1;
 
 /// Reads a native texture.

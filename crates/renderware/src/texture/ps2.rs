@@ -1,6 +1,6 @@
-//! Textures of the PlayStation 2: their header and their pixels, little-endian.
-//! The layout is that of a free implementation of RenderWare; no texture of a
-//! game was available (FORMATS, HIP assets 4, GTA 2.3).
+//! Textures of the PlayStation 2: header and pixels, little-endian. The layout follows
+//! a free implementation of RenderWare; no texture of a game was available (FORMATS,
+//! HIP assets 4, GTA 2.3).
 
 use bytes::Bytes;
 
@@ -25,7 +25,7 @@ const PACKET: usize = 0x50;
 /// The format of the pixels of a PlayStation 2 texture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ps2Format {
-    /// What a pixel is.
+    /// Pixel format.
     pub pixels: Ps2Pixels,
     /// True if pixels are in the order of the graphics memory.
     pub is_swizzled: bool,
@@ -240,7 +240,7 @@ impl Header {
         Ok(())
     }
 
-    /// Returns the bytes before those of pixels and palettes.
+    /// Returns the number of bytes before the pixels and before the palette.
     fn packet(&self) -> usize {
         if self.version >= 2 { PACKET } else { 0 }
     }

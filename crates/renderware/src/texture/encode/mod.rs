@@ -23,7 +23,7 @@ use hpimount_assets::view::import::{self, Changed, Edit, Imported};
 /// Encodes an edited picture of a texture. `read` reads the texture from a new file.
 ///
 /// # Errors
-/// Returns why it does not fit.
+/// Returns the reason why the picture does not fit.
 pub fn import(
     edit: &Edit<'_>,
     texture: &Texture,
@@ -147,7 +147,7 @@ fn alpha_flag(texture: &Texture) -> Option<(usize, u8)> {
 /// The palette of a texture.
 struct NewPalette {
     colors: Vec<[u8; 4]>,
-    /// The same as they are stored.
+    /// The palette as encoded colors.
     stored: Vec<u8>,
     /// The index of each pixel of the largest level.
     indices: Vec<u16>,
@@ -256,7 +256,7 @@ fn stored_color(texture: &Texture, color: [u8; 4]) -> Vec<u8> {
     }
 }
 
-/// Returns the color that the palette of a texture has for another one.
+/// Returns the nearest color that the palette of a texture can store.
 fn rounded(texture: &Texture, color: [u8; 4]) -> [u8; 4] {
     let colors = palette_colors(texture, &stored_color(texture, color));
     colors.first().copied().unwrap_or(color)

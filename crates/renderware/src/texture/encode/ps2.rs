@@ -58,7 +58,7 @@ pub(super) fn encode(
     data
 }
 
-/// Returns the colors of a palette, in the order in which they are stored.
+/// Returns the colors of a palette in their stored order.
 pub(super) fn colors(format: Ps2Format, stored: &[u8]) -> Vec<[u8; 4]> {
     ps2::stored_colors(stored, format.is_wide())
 }

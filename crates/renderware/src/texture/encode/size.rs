@@ -31,14 +31,14 @@ const GAMECUBE_TOTAL: usize = 104;
 pub(super) struct Resized {
     /// The file.
     pub(super) file: Vec<u8>,
-    /// What may not be as expected.
+    /// Deviations from the games' own textures.
     pub(super) warnings: Vec<String>,
     /// Accounts for the memory of the new pixels until they are encoded.
     pub(super) _memory: Option<Reservation>,
 }
 
-/// How often the pixels of a level are in memory while they are encoded: in the file with
-/// black ones, in the new file, in a copy of it to be read again, and by themselves.
+/// Copies of a level's pixels in memory during encoding: the file with black pixels,
+/// the new file, the copy that is parsed again, and the pixels themselves.
 const COPIES: usize = 4;
 
 /// Returns whether textures of this form can have other sizes.
@@ -177,8 +177,8 @@ fn put<const N: usize>(patches: &mut Patches, place: usize, bytes: [u8; N]) {
     patches.replace(place..place + N, bytes);
 }
 
-/// Returns the sizes of the chunks around the fields of a texture, and their places; the
-/// last size is the one of the fields.
+/// Returns the sizes and offsets of the chunks around the fields of a texture, ending
+/// with the chunk of the fields.
 fn sizes_around(file: &Bytes, fields: u64) -> Result<Vec<(usize, u32)>, String> {
     let mut sizes = Vec::new();
     let mut chunks = Chunks::new(file.clone(), 0);
