@@ -2,12 +2,12 @@
 //!
 //! # Rooms
 //!
-//! * [`view`]: what every format gives to the mount: a [`ViewFormat`], and the
-//!   generated files of a [`View`]. An [`AssetContext`] is how a view reads
-//!   other files.
-//! * [`model`]: what the families share: pictures, scenes, skeletons, sounds,
-//!   and the writers of PNG, GLB, OBJ, BVH and WAV.
-//! * [`parse`]: what the parsers share.
+//! * [`view`]: the interface between formats and the mount: a [`ViewFormat`], and the
+//!   generated files of a [`View`]. A view reads other files through an
+//!   [`AssetContext`].
+//! * [`model`]: shared by the families: pictures, scenes, skeletons, sounds, and the
+//!   writers of PNG, GLB, OBJ, BVH and WAV.
+//! * [`parse`]: helpers of the parsers.
 //! * [`consoles`], and in the crate of each family, a room for each format: `parse`
 //!   reads the bytes, `export` turns the model into pictures and scenes, and `view`
 //!   declares the format and writes its files.

@@ -40,7 +40,7 @@ impl Affine {
         }
     }
 
-    /// Returns the inverse map; `None` if there is none.
+    /// Returns the inverse map, or `None` if the map is singular.
     pub fn inverse(&self) -> Option<Self> {
         let [a, b, c] = self.axes;
         let rows = [cross(b, c), cross(c, a), cross(a, b)];

@@ -32,8 +32,8 @@ pub struct Animation {
     pub loops: bool,
 }
 
-/// Writes an APNG file. Frames are requested one by one from `frame`, and each
-/// replaces the one before. Parts outside the animation are cut off.
+/// Writes an APNG file. Requests frames one by one from `frame`; each replaces the
+/// previous one. Clips frames to the animation.
 ///
 /// # Errors
 /// Returns the errors of `out`.

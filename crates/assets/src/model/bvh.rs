@@ -112,9 +112,9 @@ fn name(node: &Node) -> String {
     node.name.replace(is_blank, "_")
 }
 
-/// Returns the end of the bone of a joint without children, relative to the
-/// joint: half of its own offset. Importers fail on bones of length 0, so that
-/// of a joint at the position of its parent points up.
+/// Returns the end of the bone of a joint without children, relative to the joint: half
+/// of the joint's offset. Importers fail on bones of length 0, so a joint at its
+/// parent's position gets a bone that points up.
 fn end_site(offset: [f32; 3], longest: f32) -> [f32; 3] {
     if length(offset) > 0.0 {
         return offset.map(|part| part / 2.0);

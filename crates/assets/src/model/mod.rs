@@ -1,10 +1,9 @@
 //! Writers of pictures and models in common formats, and readers of edited ones.
 //!
-//! A format is converted to a [`Picture`] or a [`Scene`] in the `export` of its
-//! own room; the writers ([`png`], [`apng`], [`obj`], [`gltf`], [`bvh`],
-//! [`preview`]) know no format. Output is proportional to input, and bounded:
-//! an `ExportPlan` of the format determines beforehand, without decoding, which
-//! parts cannot be written, and why.
+//! A format is converted to a [`Picture`] or a [`Scene`] by its own `export`; the
+//! writers ([`png`], [`apng`], [`obj`], [`gltf`], [`bvh`], [`preview`]) know no format.
+//! Output is proportional to input, and bounded: an `ExportPlan` of the format
+//! determines beforehand, without decoding, which parts cannot be written, and why.
 
 pub mod affine;
 pub mod apng;
@@ -42,8 +41,8 @@ pub type Reservation = Box<dyn Any + Send>;
 /// A function that reserves this number of bytes of memory.
 pub type Reserve<'a> = &'a dyn Fn(usize) -> io::Result<Option<Reservation>>;
 
-/// Maximum number of face corners of a written scene, each counted as often as
-/// it is shown. Detailed models of mods have a third as many.
+/// Maximum number of face corners of a written scene, counted once per use. Detailed
+/// models of mods have a third of it.
 pub const MAX_CORNERS: usize = 1 << 20;
 
 /// Memory that a corner takes in a scene, in bytes.

@@ -45,8 +45,8 @@ impl<'a> Palettized<'a> {
         }
     }
 
-    /// Returns the index for a pixel: the one that it had if its color is the
-    /// same, else the first one with its color, else the nearest one.
+    /// Returns the index for a pixel: `old` if its color is the same, else the first
+    /// index with the color, else the nearest color.
     pub fn index(&mut self, color: [u8; 4], old: u16) -> u16 {
         self.pixels += 1;
         let is_old = self.colors.get(usize::from(old)) == Some(&color);
@@ -201,7 +201,7 @@ impl Fitted {
     }
 }
 
-/// Colors with their numbers, how many of them are missing, and the memory for them.
+/// Colors with their numbers, the count of missing colors, and the reserved memory.
 type Counted = (Vec<([u8; 4], u32)>, usize, Option<Reservation>);
 
 /// Counts the pixels of each color, where each pixel comes with whether its color is

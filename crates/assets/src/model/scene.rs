@@ -86,7 +86,7 @@ impl Material {
 /// case and for formats without white space in names.
 #[derive(Debug, Default)]
 pub struct MaterialNames {
-    /// The names so far, and how often each was wanted.
+    /// The names so far, with the number of requests for each.
     taken: HashMap<String, usize>,
 }
 
@@ -116,21 +116,20 @@ pub struct Texture {
     pub picture: usize,
     /// Name of the picture's file, without folder and extension.
     pub file: String,
-    /// How coordinates outside of 0 to 1 are handled, horizontally and
-    /// vertically.
+    /// Wrapping of coordinates outside of 0 to 1, horizontally and vertically.
     pub wrap: [Wrap; 2],
     /// True if it is sampled without interpolation.
     pub sharp: bool,
 }
 
-/// How a texture continues outside of 0 to 1.
+/// Wrapping of texture coordinates outside of 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrap {
     /// It repeats.
     Repeat,
     /// It repeats, mirrored.
     Mirror,
-    /// Its edge is extended.
+    /// The edge is extended.
     Clamp,
 }
 
@@ -141,7 +140,7 @@ pub enum Alpha {
     Opaque,
     /// Pixels with an alpha below one half are not drawn.
     Mask,
-    /// It blends with what is behind it.
+    /// The material blends with its background.
     Blend,
 }
 
@@ -167,13 +166,12 @@ pub struct Mesh {
     pub corners: Vec<Corner>,
     /// The triangles, by their material.
     pub parts: Vec<Part>,
-    /// Lines and single points, which have no surface.
+    /// Lines and single points.
     pub strokes: Vec<Stroke>,
-    /// Texture coordinates of each corner beyond those of [`Corner::uv`], by
-    /// set.
+    /// Texture coordinates of each corner, by set, in addition to [`Corner::uv`].
     pub other_uvs: Vec<Vec<[f32; 2]>>,
-    /// Second colors of each corner, like [`Corner::color`]; empty if there are
-    /// none. Viewers show the first ones.
+    /// Second colors of each corner, like [`Corner::color`]; may be empty. Viewers show
+    /// the first colors.
     pub other_colors: Vec<[u8; 4]>,
     /// The weights of each point; empty for a mesh that is not skinned.
     pub weights: Vec<Weights>,
@@ -201,15 +199,14 @@ pub struct Part {
     pub material: usize,
     /// Corners of each triangle, counterclockwise seen from the front.
     pub triangles: Vec<[u32; 3]>,
-    /// The polygons that the triangles are cut from, in order: how many
-    /// successive triangles each has, which form a fan around its first corner.
-    /// Triangles after the last polygon are faces of their own.
+    /// The polygons that were triangulated, in order: the number of successive
+    /// triangles of each, which form a fan around its first corner. Later triangles are
+    /// faces by themselves.
     pub polygons: Vec<u32>,
 }
 
 impl Part {
-    /// Adds a polygon with at least three corners, cut into triangles around the
-    /// first of them.
+    /// Adds a polygon with at least three corners as a fan around the first corner.
     pub fn add_polygon(&mut self, corners: std::ops::Range<u32>) {
         let first = corners.start;
         let count = self.triangles.len();
@@ -223,7 +220,7 @@ impl Part {
     /// is not a part of one.
     ///
     /// # Errors
-    /// Returns the first error of `write`, and calls it no more.
+    /// Returns the first error of `write`, and does not call it again.
     pub fn try_for_each_face<E>(
         &self,
         mut write: impl FnMut(&[u32]) -> Result<(), E>,
@@ -252,11 +249,11 @@ pub struct Stroke {
     pub points: Vec<u32>,
 }
 
-/// The joints of a point: each joint once, positive weights that add up to 1,
-/// and those of weight 0 last.
+/// The joints of a point: distinct joints with positive weights that sum to 1, then
+/// unused entries of weight 0.
 pub type Weights = [Weight; 4];
 
-/// How much of a point follows a joint.
+/// The influence of a joint on a point.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub struct Weight {
     /// Index in [`Scene::joints`]; 0 if the weight is 0.
@@ -296,13 +293,13 @@ pub struct Outline {
     pub parent: usize,
     /// Positions, two or more.
     pub points: Vec<[f32; 3]>,
-    /// How the points are joined.
+    /// Topology of the points.
     pub joined: Joined,
     /// True if viewers should not show it at first.
     pub is_hidden: bool,
 }
 
-/// How the points of a line are joined.
+/// Topology of the points of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Joined {
     /// One to the next, and the last one to the first.
@@ -321,8 +318,8 @@ pub struct Joint {
     pub inverse_bind: [f32; 16],
 }
 
-/// An animation of nodes. Poses are computed while they are written, so that no
-/// animation is held in memory as a whole.
+/// An animation of nodes. Poses are computed while they are written, so an animation is
+/// never held in memory as a whole.
 pub struct Animation<'a> {
     /// Name.
     pub name: String,

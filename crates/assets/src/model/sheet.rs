@@ -54,8 +54,8 @@ pub fn sheet(
     }
 }
 
-/// Returns a picture reduced so that no side is longer than `edge` pixels;
-/// unchanged if it is small enough.
+/// Downscales a picture so that no side is longer than `edge` pixels. Smaller pictures
+/// are unchanged.
 pub fn reduced(picture: Picture, edge: u32) -> Picture {
     let longer = picture.width.max(picture.height);
     if longer <= edge {
@@ -117,7 +117,7 @@ fn scaled(pixels: &[[u8; 4]], width: usize, to_width: usize, to_height: usize) -
     scaled
 }
 
-/// Returns how many times larger the sides become; `None` if that is no integer.
+/// Returns the integer factor between two sizes, if it is one.
 fn enlargement(from: [usize; 2], to: [usize; 2]) -> Option<usize> {
     let times = to[0].checked_div(from[0])?;
     (times > 0 && from.map(|side| side * times) == to).then_some(times)
@@ -129,7 +129,7 @@ fn enlarged(pixels: &[[u8; 4]], width: usize, times: usize) -> Vec<[u8; 4]> {
     for row in pixels.chunks_exact(width) {
         let start = enlarged.len();
         for &pixel in row {
-            // As in a mean, the color of what is transparent does not count.
+            // // Transparent pixels have no color, so that means ignore them.
             let pixel = if pixel[3] == 0 { [0; 4] } else { pixel };
             enlarged.extend(std::iter::repeat_n(pixel, times));
         }

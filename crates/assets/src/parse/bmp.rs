@@ -25,7 +25,7 @@ const HEADER_SIZE: usize = 40;
 /// Bytes of a color of the palette: blue, green, red, unused.
 const COLOR_SIZE: usize = 4;
 
-/// The parsed header of a BMP file, with the pixels as they are stored.
+/// The parsed header of a BMP file, with encoded pixels.
 #[derive(Debug, Clone, Default, GetSize)]
 pub struct Bmp {
     /// Width in pixels.
@@ -210,9 +210,9 @@ impl Bmp {
         1 << self.bits.min(8)
     }
 
-    /// Returns a file with other pixels, where `file` is the one that was parsed;
-    /// `None` if that has its pixels in its header. Pixels must be of the kind and number that
-    /// [`Bmp::decode`] returns.
+    /// Replaces the pixels of `file`, the parsed file. Returns `None` if pixels and
+    /// header overlap. Pixels must have the kind and number that [`Bmp::decode`]
+    /// returns.
     pub fn with_pixels(&self, file: &[u8], pixels: &Pixels) -> Option<Vec<u8>> {
         let start = u32::from_le_bytes(*file.get(10..)?.first_chunk()?) as usize;
         let (width, height, stride) = (self.width as usize, self.height as usize, self.stride());

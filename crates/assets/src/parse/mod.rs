@@ -22,8 +22,8 @@ use hpimount_containers::io::{Cursor, Error, Result};
 pub struct Incomplete<M> {
     /// The error, with its position.
     pub error: Error,
-    /// Everything before the error; the part that was being read is included as
-    /// far as it is known.
+    /// Everything before the error, with the known fields of the part that was being
+    /// read.
     pub model: M,
 }
 

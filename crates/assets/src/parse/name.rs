@@ -11,7 +11,7 @@ pub fn until_nul(bytes: &[u8]) -> String {
     windows_1252(&bytes[..end]).into_owned()
 }
 
-/// Returns how many bytes after the first NUL are not NUL: leftovers of the
+/// Returns the number of bytes after the first NUL that are not NUL: leftovers of the
 /// tool that wrote the name, which games ignore.
 pub fn junk_after_nul(bytes: &[u8]) -> usize {
     let tail = nul(bytes).map_or(&[][..], |end| &bytes[end..]);

@@ -1,6 +1,6 @@
 //! Short runs of bytes, the most common ones in pictures.
 
-/// Number of bytes that are written at once.
+/// Number of bytes in one write.
 pub const AT_ONCE: usize = 16;
 
 /// Fills `row[start..end]` with a value. Bytes after `end` may be changed too;

@@ -27,7 +27,7 @@ const OTHER_SHIFT: u8 = 9;
 /// Pairs of coefficients, in 1/64.
 const FILTERS: [(i32, i32); 5] = [(0, 0), (60, 0), (115, -52), (98, -55), (122, -60)];
 
-/// How the prediction of a sample from the two before it is rounded.
+/// Rounding of a sample's prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rounding {
     /// Each of the two terms, as the PlayStation does.
@@ -80,7 +80,7 @@ fn encode(samples: &[i16], repeated: &[i16], rounding: Rounding) -> Vec<u8> {
 /// sample of the loop, whose begin fills the last block.
 ///
 /// # Errors
-/// Returns why a loop does not fit.
+/// Returns the reason why a loop does not fit.
 pub fn encode_like(
     samples: &[i16],
     rounding: Rounding,
@@ -123,8 +123,8 @@ fn first_of_block(sample: u32) -> usize {
     sample as usize / SAMPLES * SAMPLES
 }
 
-/// Returns what becomes of a loop from `start` to the end of this number of samples, if
-/// blocks cannot have it exactly.
+/// Returns a warning if blocks cannot represent a loop from `start` to the end of this
+/// number of samples. It tells how the loop is changed.
 pub fn loop_warning(samples: u32, start: u32) -> Option<String> {
     let first = first_of_block(start);
     let end = (samples as usize).next_multiple_of(SAMPLES);
@@ -155,8 +155,8 @@ pub fn set_loop(data: &mut [u8], heard: u32, start: u32) {
     }
 }
 
-/// Encodes a block, and returns the sum of the squares of its errors and its last
-/// two samples as they are played; `None` if the error is not below `most`.
+/// Encodes a block. Returns the sum of its squared errors and its last two decoded
+/// samples, or `None` if the error is not below `most`.
 fn encode_block(
     wanted: &[i16; SAMPLES],
     (filter, shift): (u8, u8),

@@ -1,4 +1,4 @@
-//! How views refer to other files of the mount.
+//! References of views to other files of the mount.
 
 use get_size2::GetSize;
 
@@ -6,7 +6,7 @@ use get_size2::GetSize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, GetSize)]
 pub struct AssetRef(pub u64);
 
-/// How a view identifies a file.
+/// The identification of a file by a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AssetKey<'a> {
     /// By its name, in the directory of the asset.

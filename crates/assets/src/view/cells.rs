@@ -9,7 +9,7 @@ use super::edit::{Edit, What};
 use super::edited_table::{self, Rules};
 use crate::model::Reservation;
 
-/// How the cells of a table of an asset with the model `M` are edited.
+/// Editing of the cells of a table of an asset with the model `M`.
 pub struct Cells<M> {
     /// The columns that name a row.
     pub keys: &'static [&'static [&'static str]],
@@ -21,17 +21,18 @@ pub struct Cells<M> {
 /// named by the number of its row and by its column; `None` if it cannot be edited.
 pub type CellValue<M> = fn(&M, usize, &str, &str) -> Option<(String, Value)>;
 
-/// What an edited table changes.
+/// Changes by an edited table.
 #[derive(Debug, Default)]
 pub struct CellEdits {
     /// The edits of values. Their places are those in the table.
     pub edits: Vec<Edit>,
-    /// What may not be as expected, one sentence each.
+    /// Doubtful edits, one sentence each.
     pub warnings: Vec<String>,
 }
 
 impl<M> Cells<M> {
-    /// Compares an edited table, which is untrusted, with the table as it is shown.
+    /// Compares an edited, untrusted table with the shown table. Fails with all
+    /// problems as one text.
     pub(super) fn edits(
         &self,
         model: &M,
@@ -94,8 +95,9 @@ impl Write for Rendering<'_> {
     }
 }
 
-/// Returns the path of the field of a record that a column shows, and the value that a
-/// text gives it. `path` is that of the record. `None` if the column cannot be edited.
+/// Returns the path of the field of a record that a column shows, and the value of a
+/// text for it. `path` is the path of the record. Returns `None` if the column cannot
+/// be edited.
 pub fn of_record(
     record: &dyn Record,
     path: String,

@@ -113,10 +113,9 @@ pub trait AssetContext {
         Vec::new()
     }
 
-    /// Returns the files with one of these extensions (lower case, without the
-    /// dot), in the order of their paths, of the folder, disc or archive that
-    /// contains the asset's archive, and of everything around it. The contents
-    /// of nested archives are not searched. Empty if there is nothing around.
+    /// Returns the files with one of these extensions (lower case, without the dot),
+    /// sorted by path, from the folder, disc or archive that contains the asset's
+    /// archive. Does not search nested archives.
     fn find_outside(&self, extensions: &[&str]) -> Vec<AssetRef> {
         let _ = extensions;
         Vec::new()

@@ -40,7 +40,7 @@ pub struct ConvertedFile {
     pub part: Option<&'static str>,
 }
 
-/// How a format declares its conversions.
+/// The conversions that a format declares.
 #[derive(Clone, Copy)]
 pub enum Conversion {
     /// The same for every asset.

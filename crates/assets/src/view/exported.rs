@@ -13,8 +13,8 @@ use crate::model::{Picture, Reserve, Scene, gltf, obj, padded, preview};
 /// File of the parts' materials.
 const MATERIALS: &str = "materials.mtl";
 
-/// A model with its export plan. Pictures and parts have numbers, of which some
-/// may not be shown.
+/// A model with its export plan. Pictures and parts are numbered; some may not be
+/// shown.
 pub trait Exported: 'static {
     /// Returns the pictures that are shown: their numbers, and the names of
     /// their files without extension.

@@ -17,7 +17,7 @@ use crate::parse::pixels::encode::OPAQUE;
 /// Encodes an edited file in the form of its asset.
 ///
 /// # Errors
-/// Returns why the file does not fit.
+/// Returns the reason why the file does not fit.
 pub type Import = fn(&Edit<'_>) -> Result<Imported, String>;
 
 /// An asset, and an edited file of its view.
@@ -28,16 +28,17 @@ pub struct Edit<'a> {
     pub original: &'a Bytes,
     /// Environment.
     pub context: &'a dyn AssetContext,
-    /// Which file of the view was edited.
+    /// The edited file of the view.
     pub part: &'a ViewFile,
     /// The edited file. It is untrusted.
     pub file: &'a [u8],
 }
 
-/// Encodes all edited files of an asset at once, also those that its view does not have.
+/// Encodes all edited files of an asset together, including files that its view does
+/// not have.
 #[derive(Debug, Clone, Copy)]
 pub struct ImportAll {
-    /// How the names of files end that may be added.
+    /// Suffixes of files that may be added.
     pub adds: &'static str,
     /// Encodes the files.
     pub import: fn(&AllEdits<'_>) -> Result<Imported, Vec<Refused>>,
@@ -74,8 +75,7 @@ pub struct Refused {
 /// The result of an edit.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Imported {
-    /// The edited file shows what the asset has: its pixels, samples or text are
-    /// the same.
+    /// The edited file has the same pixels, samples or text as the asset.
     Unchanged,
     /// The asset is new.
     Changed(Changed),
@@ -88,15 +88,15 @@ pub struct Changed {
     pub asset: Vec<u8>,
     /// Other assets that changed with it, such as a table with its length.
     pub others: Vec<(AssetRef, Vec<u8>)>,
-    /// What may not be as expected, one sentence each.
+    /// Doubtful edits, one sentence each.
     pub warnings: Vec<String>,
-    /// How well the asset shows the file, if its form loses quality.
+    /// Quality of the encoded file, for lossy forms.
     pub quality: Option<String>,
 }
 
 impl Imported {
-    /// Creates the result of an edit that changes no byte of an asset, with warnings of
-    /// what cannot be stored.
+    /// Creates the result of an edit that changes no bytes, with warnings about edits
+    /// that cannot be stored.
     pub fn same(asset: &Bytes, warnings: Vec<String>) -> Self {
         match warnings.is_empty() {
             true => Self::Unchanged,
@@ -118,7 +118,7 @@ impl From<Vec<u8>> for Imported {
     }
 }
 
-/// Problems of an edited file, listed all at once.
+/// Problems of an edited file, for one report.
 #[derive(Debug, Default)]
 pub struct Problems(Vec<String>);
 
@@ -163,7 +163,7 @@ pub(super) fn shortened(name: &str) -> String {
 pub struct Editable {
     /// Path in the view, where `*` stands for any text.
     pub file: &'static str,
-    /// The parts of it that can be edited; of a file that is left out, why it cannot be.
+    /// The editable parts. For a file that cannot be edited, the reason.
     pub what: &'static str,
 }
 
@@ -200,20 +200,20 @@ pub const NOT_THIS_FILE: &str = "is generated, and no asset can be made from it"
 pub type EditedPixels = (Vec<[u8; 4]>, Option<Reservation>);
 
 /// Memory that the import of a picture takes for each pixel, in bytes: the picture, and
-/// either what the asset shows, indices of a palette with what is looked up for them, or
-/// smaller levels. Two pixels of four bytes are there at any time, and the third four are
-/// for the rest. The asset is not part of it, and neither are the colors of
-/// [`Fitted`](crate::model::palette::Fitted), which it reserves itself.
+/// either the shown pixels, palette indices with their lookup table, or smaller levels.
+/// At most two pixels of four bytes exist at a time; the third four bytes are reserve.
+/// Does not include the asset, and the colors of
+/// [`Fitted`](crate::model::palette::Fitted), which reserves its own memory.
 const MEMORY_OF_PIXEL: u64 = 12;
 
-/// How many times the bytes of an asset its model takes at most, about.
+/// Approximate maximum size of a model, as a multiple of the size of its asset.
 const MEMORY_OF_MODEL: usize = 3;
 
 /// Reserves memory for the models of an asset before and after an edit, for pictures of
 /// assets that have more than pixels.
 ///
 /// # Errors
-/// Returns an error if there is not enough.
+/// Returns an error if memory is short.
 pub fn reserve_models(edit: &Edit<'_>) -> Result<Option<Reservation>, String> {
     let memory = (2 * MEMORY_OF_MODEL).saturating_mul(edit.asset.len());
     let memory = edit.context.reserve(memory);
@@ -224,7 +224,7 @@ pub fn reserve_models(edit: &Edit<'_>) -> Result<Option<Reservation>, String> {
 /// pixels, and the memory for their import.
 ///
 /// # Errors
-/// Returns why it does not fit.
+/// Returns the reason why the picture does not fit.
 pub fn picture(edit: &Edit<'_>, (width, height): (u32, u32)) -> Result<EditedPixels, String> {
     let file = edit.file;
     let size = u64::from(width) * u64::from(height);
@@ -272,11 +272,11 @@ pub fn sound(file: &[u8], channels: u16, rate: u32) -> Result<wav::Edited, Strin
     Ok(edited)
 }
 
-/// Returns the loop of an edited sound, if it is not the one of the `shown` sound with as
-/// many `samples`.
+/// Returns the loop of an edited sound, if it differs from the loop `shown` in a sound
+/// of `samples` samples.
 ///
 /// # Errors
-/// Returns an error if the file lost the loop, and it does not follow from the length.
+/// Returns an error if the file lost a loop that does not span the whole sound.
 pub fn new_loop(
     edited: &wav::Wav,
     shown: Option<(u32, u32)>,
@@ -318,7 +318,7 @@ pub fn with_pixels(asset: Vec<u8>, edited: &[[u8; 4]], shown: &[[u8; 4]], form: 
 /// Returns the place of a slice of `file`.
 ///
 /// # Errors
-/// Returns a reason if it is a slice of something else.
+/// Returns a reason if `slice` belongs to another buffer.
 pub fn place_of(file: &Bytes, slice: &Bytes) -> Result<Range<usize>, String> {
     if slice.is_empty() {
         return Ok(0..0);
@@ -333,7 +333,7 @@ pub fn place_of(file: &Bytes, slice: &Bytes) -> Result<Range<usize>, String> {
 /// not fit, because the file ends in it, is left out.
 ///
 /// # Errors
-/// Returns a reason if `old` is a slice of something else.
+/// Returns a reason if `old` belongs to another buffer.
 pub fn overwrite(file: &Bytes, old: &Bytes, new: &[u8], copy: &mut [u8]) -> Result<(), String> {
     let place = &mut copy[place_of(file, old)?];
     let length = place.len().min(new.len());
@@ -345,7 +345,7 @@ pub fn overwrite(file: &Bytes, old: &Bytes, new: &[u8], copy: &mut [u8]) -> Resu
 /// other files of the mount.
 ///
 /// # Errors
-/// Returns the reason why the file cannot be edited so.
+/// Returns the reason why the file cannot be edited this way.
 pub fn edited(
     format: &ViewFormat,
     asset: &[u8],

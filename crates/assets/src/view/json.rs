@@ -48,7 +48,7 @@ fn lines(value: &impl Serialize, depth: usize) -> Vec<u8> {
     text
 }
 
-/// A list whose items are generated one by one as they are written.
+/// A list whose items are generated lazily while they are written.
 pub struct Seq<'a, T>(Box<dyn Fn() -> Items<'a, T> + 'a>);
 
 type Items<'a, T> = Box<dyn Iterator<Item = T> + 'a>;

@@ -108,13 +108,13 @@ pub trait View: Send + Sync {
     /// index.
     fn files(&self) -> Vec<ViewFile>;
 
-    /// Writes the bytes of the file with number `index`, which are always the
-    /// same. Long files are written piecewise and never held in memory as a whole.
-    /// `context` is that of the asset, as when it was parsed.
+    /// Writes the bytes of the file with number `index`, which are always the same.
+    /// Long files are written piecewise and never held in memory as a whole. `context`
+    /// is the context that the asset was parsed with.
     ///
     /// # Errors
-    /// Returns [`io::ErrorKind::NotFound`] if there is no such file, or an error of
-    /// `out`, which ends the rendering at once.
+    /// Returns [`io::ErrorKind::NotFound`] if there is no such file, or the first error
+    /// of `out`.
     fn render(
         &self,
         index: usize,
@@ -158,11 +158,11 @@ pub trait View: Send + Sync {
         false
     }
 
-    /// Returns what an edited table changes in the values. `edited` is the file with number
+    /// Returns the value changes of an edited table. `edited` is the file with number
     /// `index`, and untrusted.
     ///
     /// # Errors
-    /// Returns why it does not fit.
+    /// Returns the reason why the table does not fit.
     fn cell_edits(
         &self,
         index: usize,
@@ -236,15 +236,16 @@ pub struct ViewFormat {
     pub edits: &'static [Editable],
     /// Turns edited files of the view back into the asset, if that is possible.
     pub import: Option<Import>,
-    /// Returns why no edited file can become the asset, for whoever asks before an edit.
+    /// Returns the reason why no edited file can become the asset. Mounts show it
+    /// before an edit.
     pub refuses: Option<fn(&import::Edit<'_>) -> Option<String>>,
     /// The files of the view that cannot be edited although others of their kind can, each
     /// with the reason, after its path.
     pub left_out: &'static [Editable],
     /// Writes edited values of a text.
     pub edit: Option<EditText>,
-    /// The same for all edited files of an asset at once; if it is there, it is used
-    /// instead, and files can be added and deleted.
+    /// The same for all edited files of an asset together. If set, it is used instead,
+    /// and files can be added and deleted.
     pub import_all: Option<ImportAll>,
     /// The pictures that represent an asset as a thumbnail.
     pub preview: Option<Preview>,
@@ -261,8 +262,8 @@ pub const ALONE: u8 = 0;
 
 /// The pictures that represent an asset.
 ///
-/// If the view has none of [`Preview::files`], the pictures of its first folder
-/// with any represent it.
+/// If the view has no file of [`Preview::files`], the pictures of its first folder with
+/// pictures represent it.
 #[derive(Debug, Clone, Copy)]
 pub struct Preview {
     /// Names of files of the view, the best first. Without any, the first

@@ -1,4 +1,5 @@
-//! Facts that are made one by one as they are written: lists in them may be long.
+//! Facts that are generated lazily while they are written, because lists in them may be
+//! long.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -33,18 +34,18 @@ pub enum Node<'a> {
     Absent(Box<Self>),
 }
 
-/// How an edited value goes back into its asset.
+/// The way of an edited value back into its asset.
 pub enum Rule<'a> {
     /// It is stored.
     Stored(Place),
     /// It is a field of a record that is stored.
     Field(StoredField<'a>),
-    /// It follows from something else. The text says what to edit instead, after the
+    /// It is derived from something else. The text says what to edit instead, after the
     /// path of the value: "is the name of the asset".
     Derived(&'static str),
     /// It is the number of elements of the list with this path.
     Count(&'static str),
-    /// Its elements can be added, deleted and reordered.
+    /// A list whose elements can be added, deleted and reordered.
     Elements(Elements<'a>),
     /// It is the number that selects which fields a part has.
     Selects(Selector<'a>),
@@ -55,11 +56,11 @@ pub enum Rule<'a> {
 
 /// A number that selects which fields a part of the asset has.
 pub struct Selector<'a> {
-    /// Where the number is stored.
+    /// Storage location of the number.
     pub place: Place,
     /// The name of the part. It may have other fields, too.
     pub part: &'static str,
-    /// Where the selected fields begin.
+    /// Offset of the selected fields.
     pub start: usize,
     /// The room for them in bytes.
     pub size: usize,
@@ -70,9 +71,9 @@ pub struct Selector<'a> {
 
 /// A list that can grow and shrink.
 pub struct Elements<'a> {
-    /// Where its elements are in the asset, in their order.
+    /// Ranges of the elements in the asset, in order.
     pub ranges: Vec<Range<usize>>,
-    /// Where the first one would be.
+    /// Offset for the first element of an empty list.
     pub start: usize,
     /// The numbers that follow from it.
     pub counts: Vec<(Place, Counted)>,
@@ -91,20 +92,20 @@ pub struct Elements<'a> {
 /// if all its bytes were 0, with places relative to its start.
 ///
 /// # Errors
-/// Returns why there is no such element.
+/// Returns the reason why there is no such element.
 pub type Blank<'a> = Box<dyn Fn(&Value) -> Result<(usize, Node<'a>), String> + 'a>;
 
-/// What a number beside a list counts.
+/// The unit of a count beside a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
-    /// Its elements.
+    /// Number of elements.
     Elements,
-    /// Its bytes.
+    /// Number of bytes.
     Bytes,
 }
 
 impl<'a> Node<'a> {
-    /// Creates a list of what `make` returns for each item.
+    /// Creates a list by calling `make` for each item.
     pub fn each<T>(items: &'a [T], make: fn(&'a T) -> Node<'a>) -> Self {
         Self::Each(Box::new(move || Box::new(items.iter().map(make))))
     }
@@ -239,8 +240,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns how a summary names this in a list: by its name, or by itself if it is
-    /// a text.
+    /// Returns the label of this node in a list in a summary: its name, or the node
+    /// itself if it is a text.
     pub(super) fn label(&self) -> Option<Value> {
         match self.plain() {
             Self::Value(text @ Value::Text(_)) => Some(text.clone()),

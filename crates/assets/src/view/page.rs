@@ -83,7 +83,7 @@ struct File<M> {
     place: ViewFile,
     size: Option<u64>,
     content: Content<M>,
-    /// How its cells are edited, if it is a table that can be.
+    /// Editing of the cells of a table.
     cells: Option<Cells<M>>,
 }
 

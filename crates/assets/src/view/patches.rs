@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// New bytes of an asset, by the places that they replace. No two places overlap; an
-/// empty one stands before what begins there.
+/// New bytes of an asset, by the ranges that they replace. No two ranges overlap. An
+/// empty range precedes a range that begins at the same place.
 #[derive(Debug, Default)]
 pub struct Patches(BTreeMap<(usize, usize), Vec<u8>>);
 

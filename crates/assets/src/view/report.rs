@@ -9,9 +9,8 @@ use super::{AssetContext, AssetRef};
 
 /// A file in a converted tree that combines many assets.
 ///
-/// Its context belongs to the root of the tree: it has no asset and no
-/// siblings, paths are relative to that root, and ids and types come from the
-/// archive.
+/// The context belongs to the root of the tree: it has no asset and no siblings, paths
+/// are relative to that root, and ids and types come from the archive.
 pub struct Report {
     /// Path from the root of the converted tree, such as `tables/units.tsv`.
     pub path: &'static str,
@@ -24,20 +23,20 @@ pub struct Report {
     /// # Errors
     /// Returns the errors of the output, which end the rendering at once.
     pub render: fn(&dyn AssetContext, &mut dyn Write) -> io::Result<()>,
-    /// How it can be edited, if it can.
+    /// Editing, if supported.
     pub edit: Option<Editing>,
 }
 
-/// How a report can be edited.
+/// Editing of a report.
 #[derive(Debug, Clone, Copy)]
 pub struct Editing {
     /// The columns that name a row.
     pub key: &'static str,
-    /// The cells that can be edited; of another file than a table, what can be.
+    /// The editable cells; for other files than tables, the editable parts.
     pub cells: &'static str,
-    /// Whether rows can be added and deleted.
+    /// The rows that can be added and deleted.
     pub rows: &'static str,
-    /// Returns what an edited report changes in the assets.
+    /// Computes the changes of assets for an edited report.
     pub edit: EditTable,
 }
 
@@ -55,8 +54,7 @@ pub fn shown_file(context: &dyn AssetContext, asset: AssetRef, name: &str) -> Op
     Some(bytes)
 }
 
-/// Writes what can be edited in the tables of a converted tree, for the file
-/// `tables/README.txt`.
+/// Describes the editable tables of a converted tree, in the file `tables/README.txt`.
 ///
 /// # Errors
 /// Returns the errors of the output.
@@ -88,23 +86,23 @@ pub fn write_readme(
     Ok(())
 }
 
-/// Returns what the second table, which is edited and untrusted, changes in the assets
-/// that the first one shows.
+/// Returns the changes of assets for an edited table. The first table is the shown one,
+/// the second one is edited and untrusted.
 ///
 /// # Errors
 /// Returns all problems as one text, each with its line.
 pub type EditTable = fn(&dyn AssetContext, &[u8], &[u8]) -> Result<TableEdits, String>;
 
-/// What an edited table changes.
+/// Changes by an edited table.
 #[derive(Debug, Default)]
 pub struct TableEdits {
     /// The edits of assets. Their places begin with the line.
     pub edits: Vec<(AssetRef, TableEdit)>,
-    /// What may not be as expected, one sentence each.
+    /// Doubtful edits, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// What an edited table changes in an asset.
+/// A change of an asset by an edited table.
 #[derive(Debug)]
 pub enum TableEdit {
     /// A value.
@@ -114,13 +112,13 @@ pub enum TableEdit {
     File(String, Vec<u8>, String),
 }
 
-/// A check that combines many assets of one archive, merged game or folder. Its
-/// context is that of a [`Report`].
+/// A check that combines many assets of one archive, merged game or folder. It has the
+/// same context as a [`Report`].
 pub struct Check {
     /// Returns whether there is anything to check, by the names and types of
     /// the entries alone.
     pub applies: fn(&dyn AssetContext) -> bool,
-    /// Returns what is wrong.
+    /// Returns the findings.
     pub find: fn(&dyn AssetContext) -> Vec<Finding>,
 }
 
@@ -132,16 +130,16 @@ pub struct Finding {
     /// The line of a text, from 1 on; for a script in code the line of the text
     /// that shows it.
     pub line: Option<u32>,
-    /// What is wrong, without a full stop.
+    /// The problem, without a full stop.
     pub text: String,
-    /// True if it is a matter of style: the game does what its author wants.
+    /// True if the finding concerns style: the game behaves as intended.
     pub is_style: bool,
     /// True if the warnings of the file itself have it too.
     pub is_known: bool,
 }
 
-/// The references between the assets of one archive, merged game or folder. Its
-/// context is that of a [`Report`].
+/// The references between the assets of one archive, merged game or folder. They have
+/// the same context as a [`Report`].
 pub struct References {
     /// Returns whether there are any, by the names and types of the entries alone.
     pub applies: fn(&dyn AssetContext) -> bool,

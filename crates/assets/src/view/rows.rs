@@ -40,7 +40,7 @@ impl<'a> Rows<'a> {
         )
     }
 
-    /// Creates a table of records, with columns of what each belongs to.
+    /// Creates a table of records, with columns for their keys.
     pub fn keyed<R: Record + Default, const N: usize>(
         keys: [&'static str; N],
         records: impl Iterator<Item = ([Value; N], &'a R)> + 'a,
@@ -114,7 +114,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Bytes for which a value is counted, unless it is a longer text.
+/// Memory charged for a value, unless it is a longer text.
 pub(super) const VALUE: usize = 8;
 
 /// Takes bytes from those that are left; `None` if these are fewer.

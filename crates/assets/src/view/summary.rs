@@ -167,7 +167,7 @@ fn position(values: &[Value]) -> Option<String> {
     Some(texts.join(", "))
 }
 
-/// Returns a value as summaries show it: a map by its name, if it has one.
+/// Returns the short form of a value in summaries: a map is represented by its name.
 fn brief(value: &Value) -> Option<&Value> {
     let shown = match value {
         Value::Map(_) => value.get("name")?,

@@ -46,7 +46,7 @@ pub struct Texts {
     pub title: String,
     /// The maker, at most 63 bytes.
     pub maker: String,
-    /// What the game is about, at most 127 bytes.
+    /// Description of the game, at most 127 bytes.
     pub description: String,
 }
 
@@ -107,8 +107,7 @@ impl Banner {
         }
     }
 
-    /// Returns the bytes of a picture with these pixels. Those that are as they were keep
-    /// their form.
+    /// Encodes pixels as the bytes of a picture. Unchanged pixels keep their bytes.
     pub(super) fn encode(&self, pixels: &[[u8; 4]]) -> Vec<u8> {
         let level = Level {
             width: WIDTH,

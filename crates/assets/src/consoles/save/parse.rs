@@ -86,8 +86,7 @@ fn card_at(bytes: &[u8]) -> Option<usize> {
 /// Parses a card, a save, or a save with its entry of the directory.
 ///
 /// # Errors
-/// Returns [`Error::Damaged`] if the file is none of them, or a single save is
-/// cut off.
+/// Returns [`Error::Damaged`] for other files, and for a single save that is cut off.
 pub fn parse(bytes: &Bytes) -> Result<Saves> {
     if let Some(start) = card_at(bytes) {
         return Ok(card(bytes, start));

@@ -29,8 +29,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("PlayStation save", open)
 };
 
-/// How long a frame of an icon is shown, in units of 1/50 s: with two frames, and
-/// with three.
+/// Duration of an icon frame in units of 1/50 s: with two frames, and with three.
 const DELAYS: [u16; 2] = [16, 11];
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {

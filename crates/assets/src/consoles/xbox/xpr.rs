@@ -40,7 +40,7 @@ pub struct Xpr {
     pub pictures: Vec<Stored>,
 }
 
-/// A picture as it is stored.
+/// An encoded picture.
 #[derive(Debug, Clone, GetSize)]
 pub struct Stored {
     /// Offset of its pixels in the file.
@@ -86,7 +86,7 @@ pub fn parse(bytes: &Bytes) -> Result<Xpr> {
 
 /// Returns the picture of the resource at `at`, whose pixels begin at `start`.
 fn picture(bytes: &Bytes, at: u64, start: u64, format: u32, size: u32) -> Result<Stored> {
-    // A size of its own has a picture whose sides are no powers of two.
+    // // Only a picture whose sides are not powers of two has a size field.
     let (width, height) = match size {
         0 => (1 << (format >> 20 & 15), 1 << (format >> 24 & 15)),
         size => ((size & 0xFFF) + 1, (size >> 12 & 0xFFF) + 1),

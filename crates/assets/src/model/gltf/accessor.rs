@@ -202,7 +202,7 @@ const fn shape<const N: usize>() -> Type {
     }
 }
 
-/// Returns a number as it is, or as a part of its range.
+/// Returns a float, or an integer scaled to the range of its type.
 fn fraction(bytes: &[u8], kind: ComponentType) -> f32 {
     match kind {
         ComponentType::I8 => (f32::from(bytes[0].cast_signed()) / 127.0).max(-1.0),

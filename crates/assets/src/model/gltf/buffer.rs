@@ -33,7 +33,7 @@ impl Binary {
     }
 }
 
-/// How the numbers of an accessor are stored.
+/// Number format of an accessor.
 struct Layout {
     component: ComponentType,
     shape: Type,
@@ -83,8 +83,8 @@ impl<'a> Buffer<'a> {
         Ok(())
     }
 
-    /// Makes room for a view of this number of bytes. Returns false if there is
-    /// not enough memory, which is no failure.
+    /// Makes room for a view of this number of bytes. Returns false if memory is short,
+    /// which is not a failure.
     pub(super) fn fits(&mut self, bytes: usize) -> bool {
         self.failed.is_some() || self.grow(bytes.next_multiple_of(4)).is_ok()
     }

@@ -55,7 +55,7 @@ impl Writer<'_> {
         }))
     }
 
-    /// Adds the mesh of an outline, which has no material.
+    /// Adds the mesh of an outline, without a material.
     pub(super) fn line(&mut self, outline: &Outline) -> Index<gltf_json::Mesh> {
         let positions = self.buffer.positions(&mut self.root, &outline.points);
         self.root.push(gltf_json::Mesh {

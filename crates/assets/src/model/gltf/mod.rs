@@ -64,7 +64,7 @@ pub fn write(
     writer.nodes(scene, &meshes);
     writer.animations(scene);
     writer.motions(scene);
-    // Pictures get what memory is left.
+    // // Pictures get the remaining memory.
     writer.materials(&scene.materials, pictures);
     writer.asset(scene);
     let Writer {
@@ -333,7 +333,7 @@ impl Writer<'_> {
         samplers.push(sampler);
     }
 
-    /// Returns channels that move a node, and its copy if it has one.
+    /// Returns the channels that move a node and its copy.
     fn channels(&self, node: usize, path: Property, sampler: usize) -> Vec<Channel> {
         let nodes = [node].into_iter().chain(self.copies.get(&node).copied());
         nodes

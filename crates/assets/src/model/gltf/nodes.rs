@@ -22,7 +22,7 @@ const COMMON_ROOT: &str = "skeleton";
 /// Name of the second scene.
 const HIDDEN: &str = "hidden";
 
-/// The order of the nodes: those of the scene, its outlines, the copies of nodes
+/// The order of the nodes: the nodes of the scene, its outlines, the copies of nodes
 /// above hidden ones, and the common root of the joints.
 struct Tree {
     parents: Vec<Option<usize>>,

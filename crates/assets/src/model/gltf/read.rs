@@ -26,8 +26,7 @@ const MAX_SETS: u32 = 8;
 const OBJECT_BYTES: usize = 384;
 const VALUE_BYTES: usize = 32;
 
-/// The same, as it was measured, of JSON that is kept as it is, where arrays take memory of
-/// their own.
+/// The same for preserved JSON, as measured. Its arrays take memory too.
 const KEPT_OBJECT_BYTES: usize = 768;
 const KEPT_ARRAY_BYTES: usize = 384;
 const KEPT_VALUE_BYTES: usize = 288;
@@ -39,11 +38,10 @@ const USUAL_ATTRIBUTES: usize = 4;
 /// Extensions without which a file cannot be understood, and which are.
 const KNOWN: [&str; 2] = ["KHR_materials_unlit", "KHR_node_visibility"];
 
-/// Reads a model. `reserve` accounts for the memory of its scene, and for what reading
-/// takes besides.
+/// Reads a model. `reserve` accounts for the scene and for temporary memory.
 ///
 /// # Errors
-/// Returns what is wrong with the file, as the rest of a sentence about it.
+/// Returns the defect of the file, as the rest of a sentence that begins with the file.
 pub fn read(file: &[u8], reserve: Reserve<'_>) -> Result<Edited, String> {
     let (json, binary) = unpack(file)?;
     let _parsing = reserve(parsed_size(json)).map_err(|error| error.to_string())?;
@@ -241,7 +239,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Accounts for the scene, whose meshes count as often as they are shown.
+    /// Accounts for the scene. A mesh counts once for each node that shows it.
     fn reserve(&mut self, order: &Order, reserve: Reserve<'_>) -> Result<(), String> {
         let root = self.numbers.root;
         if root.materials.len() > MAX_MATERIALS {
@@ -275,7 +273,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Returns the size of a mesh as it is read.
+    /// Returns the size of a mesh after reading.
     fn size(&self, mesh: usize) -> Result<Size, String> {
         let (mut all, mut before) = (Size::default(), None);
         let mesh = self.numbers.root.meshes.get(mesh);
@@ -430,7 +428,7 @@ impl Reader<'_> {
         Ok(Some(next))
     }
 
-    /// Returns the numbers of the scene's joints by those of a skin.
+    /// Maps the joints of a skin to joints of the scene.
     fn joints_of(&self, skin: usize) -> Result<Vec<u16>, String> {
         let found = self.numbers.root.skins.get(skin);
         let found = found.ok_or_else(|| format!("skin {skin} is missing"))?;

@@ -8,12 +8,12 @@ use crate::model::math::{cross, subtract, unit};
 use crate::model::scene::{Alpha, Corner, Material, Mesh, Node, Part};
 use crate::model::{CORNER_BYTES, MAX_CORNERS, Transform};
 
-/// Reads a model: a node for each object, whose points are those of the scene. Lines,
-/// points, colors and MTL files are not read. `reserve` accounts for the memory of the
-/// scene.
+/// Reads a model: a node for each object, with points in the space of the scene.
+/// Ignores lines, points, colors and MTL files. `reserve` accounts for the memory of
+/// the scene.
 ///
 /// # Errors
-/// Returns what is wrong, with the line.
+/// Returns the defect and its line.
 pub fn read(file: &[u8], reserve: Reserve<'_>) -> Result<Edited, String> {
     if file.len() > MAX_FILE {
         return Err(format!("has more than {MAX_FILE} bytes"));
@@ -203,7 +203,7 @@ fn index(number: &str, count: usize) -> Option<usize> {
         .filter(|&index| number != 0 && index < count)
 }
 
-/// Returns what follows the first word of a line.
+/// Returns the rest of a line after its first word.
 fn rest(line: &str) -> &str {
     let line = line.trim();
     line.split_once(char::is_whitespace)

@@ -1,5 +1,5 @@
-//! What changed in a scene of objects besides their places. Their models are edited
-//! elsewhere.
+//! Changes in a scene of objects other than moved objects. The models of objects are
+//! edited elsewhere.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -12,10 +12,10 @@ use crate::model::scene::Mesh;
 /// Maximum number of parts of an object that a part of its copy is compared with.
 const MAX_COMPARED: usize = 64;
 
-/// What changed in a shown node, or in the copy of one, besides the place of an object.
+/// A change in a shown node or a copy of one, other than a moved object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Altered {
-    /// Its mesh differs, or is gone.
+    /// The mesh differs, or is gone.
     Mesh,
     /// It is no object, and has another place in its parent.
     Moved,
@@ -36,11 +36,12 @@ impl fmt::Display for Altered {
     }
 }
 
-/// Whether the meshes of nodes differ, by the numbers of the shown and the edited mesh.
+/// Results of mesh comparisons, by the numbers of the shown and the edited mesh.
 type KnownMeshes = HashMap<[usize; 2], bool>;
 
 impl Pairing<'_> {
-    /// Returns what changed besides the places of the nodes that are objects.
+    /// Returns all changes except the places of objects, which `is_object` tells from
+    /// other nodes.
     pub fn altered(&self, is_object: &dyn Fn(usize) -> bool) -> Vec<(usize, Altered)> {
         let mut meshes = KnownMeshes::new();
         let mut altered = Vec::new();
@@ -60,7 +61,7 @@ impl Pairing<'_> {
         altered
     }
 
-    /// Returns what changed in copies of objects besides their places. The copies are
+    /// Returns all changes in copies of objects except their places. The copies are
     /// edited nodes, each with the shown node of its original.
     pub fn altered_copies(&self, copies: &[(usize, usize)]) -> Vec<(usize, Altered)> {
         let mut comparison = Comparison {
@@ -148,7 +149,7 @@ impl Pairing<'_> {
     }
 }
 
-/// What copies are compared with their originals by.
+/// Compares copies with their originals.
 struct Comparison<'a> {
     pairing: &'a Pairing<'a>,
     meshes: KnownMeshes,

@@ -1,4 +1,4 @@
-//! How an edited mesh differs from the shown one.
+//! The difference between an edited mesh and the shown one.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,7 +15,7 @@ const NEAR_COLOR: u8 = 1;
 /// Maximum number of triangles at one place that are compared.
 const MAX_SAME: usize = 64;
 
-/// What is compared, and how exactly.
+/// Attributes to compare, and the scale of the tolerance.
 #[derive(Debug, Clone, Copy)]
 pub struct Compared {
     /// The largest coordinate of the model.
@@ -28,15 +28,15 @@ pub struct Compared {
     pub has_colors: bool,
 }
 
-/// How a mesh was changed.
+/// A change of a mesh.
 #[derive(Debug, Clone)]
 pub enum Change {
     /// It has the same triangles.
     None,
     /// It has the same triangles with other values: the shown mesh with these.
     Values(Box<Mesh>),
-    /// It has other triangles: the edited mesh, with what programs lose from the
-    /// vertices at the same places.
+    /// It has other triangles. This is the edited mesh; attributes that programs lose
+    /// are restored from vertices at the same places.
     Anew(Box<Mesh>),
 }
 
@@ -61,9 +61,9 @@ pub fn change(shown: &Mesh, mut edited: Mesh, compared: &Compared) -> Change {
     }
 }
 
-/// Gives an edited mesh what programs lose, from the shown corners at the same places:
-/// colors, alpha, weights, second colors, sets of texture coordinates, and the last bits
-/// of numbers.
+/// Restores attributes that programs lose, from the shown corners at the same places:
+/// colors, alpha, weights, second colors, sets of texture coordinates, and the last
+/// bits of numbers.
 fn keep_lost(shown: &Mesh, edited: &mut Mesh, compared: &Compared, places: &mut Places) {
     let sets = shown.other_uvs.len();
     let lost_sets = edited.other_uvs.len()..sets;

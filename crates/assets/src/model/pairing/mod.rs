@@ -1,8 +1,8 @@
-//! Which parts of an edited model are which of the model as it is shown.
+//! Pairing of an edited model with the shown model.
 //!
 //! Programs lose or change extras, order, visibility, lines and the transformations of
-//! joints, so that only names, geometry and what hangs below what tell. Nothing here
-//! knows a format.
+//! joints. Pairing therefore relies on names, geometry and hierarchy alone. This module
+//! is independent of formats.
 
 mod altered;
 mod change;
@@ -23,19 +23,19 @@ use super::affine::Affine;
 use super::edited::Edited;
 use super::scene::{Material, Mesh, Node, Weight, Weights};
 
-/// How the copy of a node above hidden ones ends, as GLB files have it.
+/// Suffix of copies of nodes above hidden ones, in GLB files.
 const COPY: &str = " (hidden)";
 
-/// How the material of a missing texture ends.
+/// Suffix of materials without their texture.
 const MISSING: &str = " (missing)";
 
 /// A shown and an edited model, part by part.
 pub struct Pairing<'a> {
-    /// The model as it is shown.
+    /// The shown model.
     pub shown: &'a Scene<'a>,
-    /// The model as it was saved.
+    /// The saved model.
     pub edited: &'a Edited,
-    /// The edited node of each shown one; `None` for one that is gone.
+    /// The edited node of each shown one; `None` for a deleted node.
     pub nodes: Vec<Option<usize>>,
     /// The shown node of each edited one.
     pub origins: Vec<Option<usize>>,
@@ -62,8 +62,8 @@ impl<'a> Pairing<'a> {
     /// Finds the parts.
     ///
     /// # Errors
-    /// Returns why the models cannot be compared: nothing has the same name, or
-    /// everything has another size.
+    /// Returns the reason why the models cannot be compared: no common names, or
+    /// another scale.
     pub fn new(shown: &'a Scene<'a>, edited: &'a Edited) -> Result<Self, String> {
         let shown_worlds = worlds::of(shown);
         let mut pairing = Self {
@@ -206,8 +206,8 @@ impl<'a> Pairing<'a> {
             .collect();
     }
 
-    /// Finds the deleted nodes. Programs lose what was hidden, OBJ files what has no
-    /// faces, and joints must stay.
+    /// Finds the deleted nodes. Hidden nodes, nodes without faces in OBJ files, and
+    /// joints do not count as deleted.
     fn find_deleted(&mut self) {
         let shown = self.shown;
         let mut kept: HashSet<usize> = shown.hidden.union(&shown.hidden_groups).copied().collect();
@@ -306,7 +306,7 @@ impl<'a> Pairing<'a> {
         ignored
     }
 
-    /// Returns the edited mesh of a shown node, mapped by `map`, if it has one.
+    /// Returns the edited mesh of a shown node, mapped by `map`.
     ///
     /// # Errors
     /// Returns an error if a joint is new.
@@ -394,7 +394,7 @@ impl<'a> Pairing<'a> {
     }
 }
 
-/// Returns the color of a material without a texture, as it is stored.
+/// Returns the color of a material without a texture, in stored form.
 fn plain_color(material: &Material) -> Option<[u8; 4]> {
     let color = material.color.map(|part| (part * 255.0).round() as u8);
     material.texture.is_none().then_some(color)
@@ -421,7 +421,7 @@ fn has_near_parts(one: &[f32], other: &[f32]) -> bool {
         .all(|(one, other)| (one - other).abs() < 1.0 / 255.0)
 }
 
-/// Returns the name of a material's picture, as it is compared.
+/// Returns the name of a material's picture for comparisons.
 fn picture(material: &Material) -> Option<String> {
     let file = &material.texture.as_ref()?.file;
     let file = names::numbered(file).map_or(&**file, |(stem, _)| stem);

@@ -1,4 +1,4 @@
-//! Which name of an edited model is which one of the shown model.
+//! Pairing of names.
 
 use std::collections::HashMap;
 
@@ -58,7 +58,7 @@ pub(super) fn pairs<'a>(
 /// The numbers of names, which are compared in one form.
 struct Names {
     form: fn(&str) -> String,
-    /// The numbers of each name, and how many of them were used before.
+    /// The numbers of each name, and the count of those already used.
     numbers: HashMap<String, (Vec<usize>, usize)>,
 }
 

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 /// Numbers of places. Points within a distance of each other have one place.
 pub struct Places {
     distance: f32,
-    /// The places in each cube of a grid whose edges are a little more than twice the
-    /// distance, so that few fit into a cube, and near points are in two of them along
-    /// each axis.
+    /// The places in each cube of a grid. Edges are a little more than twice the
+    /// distance: few places fit into a cube, and near points are in at most two cubes
+    /// along each axis.
     cubes: HashMap<[i64; 3], Vec<(u32, [f32; 3])>>,
     count: u32,
 }
@@ -22,7 +22,7 @@ impl Places {
         }
     }
 
-    /// Returns the place of a point; `None` if it has none yet.
+    /// Returns the place of a point, or `None` if it has no place yet.
     pub fn find(&self, point: [f32; 3]) -> Option<u32> {
         let ends = [-self.distance, self.distance].map(|step| self.cube(point, step));
         let is_near = |other: &[f32; 3]| {
@@ -42,7 +42,7 @@ impl Places {
         found
     }
 
-    /// Returns the place of a point, which is a new one if it has none.
+    /// Returns the place of a point, or a new place.
     pub fn number(&mut self, point: [f32; 3]) -> u32 {
         if let Some(known) = self.find(point) {
             return known;

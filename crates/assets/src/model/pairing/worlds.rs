@@ -1,4 +1,4 @@
-//! Where nodes of a shown and an edited model are.
+//! Placements of nodes in a shown and an edited model.
 
 use std::collections::HashSet;
 
@@ -10,10 +10,10 @@ use crate::model::{Scene, Transform};
 /// Factors of all nodes that come from other units of length, and not from an edit.
 const UNITS: [f64; 4] = [0.001, 0.01, 100.0, 1000.0];
 
-/// Where a shown node is in the edited model.
+/// The placement of a shown node in the edited model.
 #[derive(Debug, Clone)]
 pub struct Placed {
-    /// Transformation relative to its parent, if it changed. The scale is that of the shown node.
+    /// Transformation relative to its parent, if it changed. The scale stays.
     pub changed: Option<Transform>,
     /// The map from the edited mesh of the node to the node.
     pub mesh: Affine,
@@ -77,8 +77,8 @@ impl Pairing<'_> {
         }
     }
 
-    /// Returns the place of a shown node in the edited scene. That of one that is gone,
-    /// or in a file without hierarchy, is the shown one.
+    /// Returns the place of a shown node in the edited scene. A deleted node, or a node
+    /// of a file without hierarchy, keeps its shown place.
     pub fn origin(&self, node: usize) -> [f32; 3] {
         match self.nodes[node].filter(|_| !self.edited.is_flat) {
             Some(edited) => self.worlds[edited].origin(),
@@ -96,10 +96,10 @@ impl Pairing<'_> {
         self.drawn[node].map_or(Affine::IDENTITY, |drawn| self.worlds[drawn])
     }
 
-    /// Returns where the shown nodes are in the edited model, relative to their parents.
-    /// Roots without a mesh only turn the axes: what is below does not depend on them.
-    /// Joints, and nodes whose places are not stored, are where they are shown: what
-    /// moved these is in the maps of their meshes.
+    /// Returns the placements of the shown nodes in the edited model, relative to their
+    /// parents. Roots without a mesh only turn the axes and do not affect nodes below.
+    /// Joints, and nodes whose places are not stored, keep their shown places; the maps
+    /// of their meshes contain the movement.
     pub fn placed(&self, is_stored: impl Fn(usize) -> bool) -> Vec<Placed> {
         let (children, mut pending) = self.shown.children();
         let joints: HashSet<usize> = self.shown.joints.iter().map(|joint| joint.node).collect();
@@ -191,9 +191,9 @@ impl Pairing<'_> {
         }
     }
 
-    /// Returns the map from the points of edited skinned meshes to the shown ones.
-    /// Programs apply what is above the skeleton to points and joints, or do not: the
-    /// places of the joints in the bind pose tell.
+    /// Returns the map from the points of edited skinned meshes to the shown points.
+    /// Some programs apply the transformation above the skeleton to points and joints,
+    /// and some do not; the places of the joints in the bind pose tell.
     fn skin_map(&self) -> Affine {
         let above = |scene: &Scene<'_>, worlds: &[Affine], joints: &[Joint]| {
             let nodes: HashSet<usize> = joints.iter().map(|joint| joint.node).collect();
@@ -204,7 +204,8 @@ impl Pairing<'_> {
         let shown = above(self.shown, &self.shown_worlds, &self.shown.joints);
         let edited = &self.edited.scene;
         let edited = above(edited, &self.worlds, &edited.joints);
-        // Joints on a line fit several maps: what the file itself says comes first.
+        // // Joints on a line fit several maps, so the map of the file itself is tried
+        // first.
         let candidates = [Some(Affine::IDENTITY), edited, shown];
         let heads = self.heads();
         let error = |map: &Affine| -> f64 {

@@ -154,11 +154,11 @@ fn render(
     }
 }
 
-/// What a viewer sees.
+/// A camera.
 struct View {
     /// The viewer's axes: right, up, towards the viewer.
     axes: [[f32; 3]; 3],
-    /// What points are multiplied with: right, down, towards the viewer.
+    /// The axes of the projection: right, down, towards the viewer.
     projection: [[f32; 3]; 3],
 }
 

@@ -31,7 +31,7 @@ pub struct Edited {
 /// Reads a WAV file.
 ///
 /// # Errors
-/// Returns why it cannot be read, with a remedy if there is one.
+/// Returns the reason why the file cannot be read, with a remedy if possible.
 pub fn read(bytes: &[u8]) -> Result<Edited, String> {
     if !bytes.starts_with(b"RIFF") || bytes.get(8..12) != Some(b"WAVE") {
         return Err(format!("is not a WAV file: {CONVERT}"));

@@ -32,7 +32,7 @@ const PALETTE_SIZE: usize = 768;
 /// Minimum length of a file; the game rejects shorter ones.
 const MIN_LENGTH: usize = HEADER_SIZE + PALETTE_SIZE;
 
-/// The parsed header of a PCX file, with the pixels as they are stored.
+/// The parsed header of a PCX file, with encoded pixels.
 #[derive(Debug, Clone, Default, GetSize)]
 pub struct Pcx {
     /// Version; 5 has 256 colors.
@@ -318,8 +318,7 @@ impl Pcx {
         Ok((Picture { pixels, warnings }, stored.at))
     }
 
-    /// Reads rows of encoded pixels in order, and returns how many of them are
-    /// complete.
+    /// Reads rows of encoded pixels in order. Returns the number of complete rows.
     fn read_rows(&self, depth: Depth, stored: &mut Stored<'_>, pixels: &mut [u8]) -> usize {
         let width = self.width as usize;
         let line = usize::from(self.bytes_per_line);
@@ -372,8 +371,8 @@ struct Stored<'a> {
 }
 
 impl Stored<'_> {
-    /// Fills `row`, and returns how many of its bytes were read. Those missing
-    /// at the end of the file are 0.
+    /// Fills `row` and returns the number of bytes read. Bytes past the end of the file
+    /// are 0.
     fn read(&mut self, row: &mut [u8]) -> usize {
         if !self.has_runs {
             let rest = &self.bytes[self.at..];
@@ -432,12 +431,12 @@ impl Stored<'_> {
     }
 }
 
-/// Maximum number of pixels that eight bytes can encode, and room for the 16
-/// that [`fill`] writes at once.
+/// Maximum number of pixels that eight bytes encode, plus the 16 that [`fill`] writes
+/// at a time.
 const FAR: usize = 8 + 63 + 16;
 
-/// Returns how many of the first eight bytes are literals. The two highest bits
-/// of the byte after those are set.
+/// Returns the number of literals at the start of eight bytes. The two highest bits of
+/// the next byte are set.
 fn plain(bytes: &[u8]) -> usize {
     const HIGHEST: u64 = u64::from_ne_bytes([0x80; 8]);
     let eight = bytes.first_chunk().copied().unwrap_or_default();

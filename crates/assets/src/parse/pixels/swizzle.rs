@@ -31,8 +31,7 @@ impl Morton {
     }
 }
 
-/// Returns the numbers below `count` with their bits spread over those of
-/// `mask`.
+/// Returns the numbers below `count` with their bits spread over the bits of `mask`.
 fn spread(mask: usize, count: usize) -> Vec<usize> {
     let next = |&value: &usize| Some(value.wrapping_sub(mask) & mask);
     std::iter::successors(Some(0), next).take(count).collect()

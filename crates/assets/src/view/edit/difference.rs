@@ -1,4 +1,4 @@
-//! What an edited file has changed.
+//! Comparison of edited values with shown values.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,12 +12,12 @@ use crate::view::AssetContext;
 use crate::view::import::{Problems, shortened};
 use crate::view::node::{Elements, Node, Rule};
 
-/// What edited values have changed.
+/// Changes of edited values.
 #[derive(Debug, Default)]
 pub(super) struct Comparison {
     /// The changes.
     pub(super) changes: Vec<Change>,
-    /// What cannot be changed so: each with the path of the value in front. At most
+    /// Edits that cannot be made, each with the path of the value in front. At most
     /// [`Problems::MAX`].
     pub(super) problems: Vec<String>,
 }
@@ -25,13 +25,14 @@ pub(super) struct Comparison {
 /// A value to compare: its path, and its number for messages.
 pub(super) type At<'p> = (&'p str, usize);
 
-/// Compares edited values with the values as they are shown.
+/// Compares edited values with shown values.
 pub(super) struct Differences<'c> {
     pub(super) context: &'c dyn AssetContext,
     found: Comparison,
-    /// Counts that were edited: their paths for messages, and those of their lists.
+    /// Edited counts: their paths for messages, and the paths of their lists.
     counts: Vec<(String, Value, &'static str)>,
-    /// The values are of a new element: nobody could know its derived ones before.
+    /// The values belong to a new element, whose derived values the editor could not
+    /// know.
     is_new: bool,
     /// The values are cells of a table, where a list is a text.
     is_cell: bool,
@@ -481,11 +482,11 @@ fn plural(values: &[Value]) -> &'static str {
     }
 }
 
-/// Returns the number with this name, without regard to case. `what` is what has such
-/// names, such as "event".
+/// Returns the number with this name, ignoring case. `what` names the kind in messages,
+/// such as "event".
 ///
 /// # Errors
-/// Returns an error with the most similar name for an unknown one.
+/// Returns an error for an unknown name, with the most similar known one.
 pub fn number_named<'n>(
     what: &str,
     name: &str,

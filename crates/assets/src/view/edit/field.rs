@@ -10,7 +10,7 @@ use super::place::Encoded;
 /// A field of a record, or an element of a field that is a list.
 #[derive(Clone)]
 pub struct StoredField<'a> {
-    /// Where the record begins in the asset.
+    /// Offset of the record in the asset.
     start: usize,
     endian: Endian,
     field: Placed,
@@ -50,7 +50,7 @@ impl StoredField<'_> {
         self.field.member.is_derived
     }
 
-    /// Returns its value as it is shown.
+    /// Returns the value of the field.
     pub fn value(&self) -> Value {
         let record = (self.record)();
         record.field(self.field.number).value(&Scope::default())
@@ -96,7 +96,7 @@ impl StoredField<'_> {
         let first = self.element.unwrap_or_default() * size;
         let bytes = new[first..first + size].to_vec();
         let mask = match value {
-            // Its parts may be edited one by one.
+            // // The parts may be edited one by one.
             Value::Map(_) => self.bits(&value, size),
             _ => vec![0xFF; size],
         };
@@ -104,8 +104,8 @@ impl StoredField<'_> {
         Ok(Some((offset, Encoded { bytes, mask })))
     }
 
-    /// Returns the bits that a value gives: those that are alike in what it makes of no bit
-    /// and of all bits.
+    /// Returns a mask of the bits that a value sets: those that do not depend on the
+    /// old bits.
     fn bits(&self, value: &Value, size: usize) -> Vec<u8> {
         let [none, all] = [0, 0xFF].map(|byte| {
             let mut record = (self.record)();

@@ -1,9 +1,9 @@
-//! Edited values: what a shown value becomes in the bytes of its asset.
+//! Writing edited values into the bytes of an asset.
 //!
-//! A view that shows values with their [`Rule`]s can be edited: an edited file is
-//! compared with the values as they are shown, and what differs becomes a change of
-//! bytes. All changes of an asset, from all files that show it, are then written
-//! together ([`edited`]); what is not named in them stays.
+//! A view that shows values with their [`Rule`]s can be edited. An edited file is
+//! compared with the shown values, and each difference becomes a change of bytes. The
+//! changes of an asset from all files that show it are written together ([`edited`]);
+//! other bytes stay.
 
 mod difference;
 pub(super) mod field;
@@ -30,12 +30,13 @@ use hpimount_record::Value;
 /// An edit of an asset.
 #[derive(Debug, Clone)]
 pub struct Edit {
-    /// Where it was made, for messages about edits that disagree: a file, or a line of
-    /// one. Edits of one place are together.
+    /// The origin of the edit for messages about conflicts: a file, or a line of one.
+    /// Edits of one place are adjacent.
     pub place: String,
     /// The edit.
     pub what: What,
-    /// Of edits that disagree, the one with the highest rank counts. Equal ranks are a problem.
+    /// Of conflicting edits, the one with the highest rank wins. Equal ranks are a
+    /// problem.
     pub rank: u64,
 }
 
@@ -47,7 +48,7 @@ impl Edit {
     }
 }
 
-/// What an edit says.
+/// The content of an edit.
 #[derive(Debug, Clone)]
 pub enum What {
     /// All values, as an edited file has them.
@@ -65,7 +66,7 @@ pub enum What {
 /// Writes edits of the values of a text; `None` if nothing changes.
 ///
 /// # Errors
-/// Returns everything that cannot be changed so.
+/// Returns all edits that cannot be made.
 pub type EditText = fn(&[u8], &[Edit]) -> Result<Option<Vec<u8>>, Vec<Problem>>;
 
 /// Why an edit cannot be made.
@@ -75,7 +76,7 @@ pub struct Problem {
     pub edit: usize,
     /// The path of the value that it is about, and the reason.
     pub text: String,
-    /// If another edit says otherwise, that one and the value.
+    /// A conflicting edit, and its value.
     pub disagreement: Option<Disagreement>,
 }
 
@@ -106,7 +107,7 @@ pub struct Edited {
     changes: Vec<(Change, usize)>,
 }
 
-/// What an edited asset must show at a path.
+/// The value that an edited asset must show at a path.
 enum Expected<'e> {
     Value(&'e Value),
     NewElement(&'e Value),
@@ -118,7 +119,7 @@ impl Edited {
     /// `asset`, its bytes.
     ///
     /// # Errors
-    /// Returns the values that are not shown.
+    /// Returns the values that the asset does not show.
     pub fn check(
         &self,
         node: &Node<'_>,
@@ -221,7 +222,7 @@ impl Expected<'_> {
 /// Returns an asset with edits of its values; `None` if nothing changes.
 ///
 /// # Errors
-/// Returns everything that cannot be changed so.
+/// Returns all edits that cannot be made.
 pub fn edited(
     node: &Node<'_>,
     asset: &[u8],

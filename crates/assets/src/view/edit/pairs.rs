@@ -1,4 +1,4 @@
-//! Which elements of an edited list are which of the shown one.
+//! Pairing of the elements of an edited list with those of the shown list.
 
 use std::collections::HashSet;
 use std::ops::Range;

@@ -15,14 +15,14 @@ use crate::view::node::Counted;
 pub(super) struct Change {
     /// The path of the value, such as `links[2].target`.
     pub(super) path: String,
-    /// The value as it was given; none of a list.
+    /// The edited value; a list has none.
     pub(super) value: Value,
     /// The new bytes or elements.
     pub(super) content: Content,
 }
 
 impl Change {
-    /// Returns whether it would leave an asset as it is.
+    /// Returns true if the asset already has the new bytes.
     pub(super) fn is_in(&self, asset: &[u8]) -> bool {
         match &self.content {
             Content::Bytes {
@@ -52,17 +52,16 @@ pub(super) enum Content {
     Bytes {
         /// Offset of the first one.
         offset: usize,
-        /// The new bytes. Those past the mask come between the replaced ones and what
-        /// follows.
+        /// The new bytes. Bytes past the mask are inserted after the replaced ones.
         bytes: Vec<u8>,
         /// The bits that are new.
         mask: Vec<u8>,
     },
     /// The elements of a list.
     List {
-        /// Where the old elements are.
+        /// Ranges of the old elements.
         ranges: Vec<Range<usize>>,
-        /// Where the first one would be.
+        /// Offset for the first element of an empty list.
         start: usize,
         /// The numbers that follow from it.
         counts: Vec<(Place, Counted)>,
@@ -96,9 +95,10 @@ impl PartialEq for Element {
 /// A change with the number of the edit that it is from.
 type Placed = (Change, usize);
 
-/// The order in which lists are spliced, by start, end and path: the last list comes first,
-/// so that the offsets of the others stay true. Of two empty lists at one offset, the one
-/// with the lesser path is last: the `links` of an object are behind its `list`.
+/// The order in which lists are spliced, by start, end and path: the last list comes
+/// first, so that the offsets of the others stay true. Of two empty lists at one
+/// offset, the one with the smaller path is spliced last: the `links` of an object are
+/// behind its `list`.
 type Turn<'c> = (Reverse<(usize, usize)>, &'c str);
 
 /// Returns an asset with changes, each with the number of its edit, in the order of the ranks
@@ -184,7 +184,7 @@ pub(super) fn patched(
     Ok((out, is_written))
 }
 
-/// What becomes of changes.
+/// Decisions about changes.
 struct Verdicts<'c> {
     changes: &'c [Placed],
     edits: &'c [Edit],
@@ -236,11 +236,11 @@ impl<'c> Verdicts<'c> {
     }
 }
 
-/// Bytes that are longer than those that they replace: what is left of them, by the end of
-/// the replaced ones, each with the number of its change.
+/// The excess of new bytes that are longer than the replaced ones, by the end of the
+/// replaced bytes, with the number of the change.
 type Grown<'c> = BTreeMap<usize, (&'c [u8], usize)>;
 
-/// Inserts what is left of grown bytes.
+/// Inserts the excess of grown bytes.
 fn insert(out: &mut Vec<u8>, grown: Grown<'_>) {
     for (end, (tail, _)) in grown.into_iter().rev() {
         let end = end.min(out.len());

@@ -1,22 +1,22 @@
-//! Where a value is stored, and its bytes.
+//! Storage locations and encodings of values.
 
 use hpimount_containers::io::Endian;
 use hpimount_record::Value;
 
 use crate::view::AssetContext;
 
-/// Where and how a value is stored in its asset.
+/// Storage location and encoding of a value.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     /// Offset in the asset, in bytes.
     pub offset: usize,
     /// The byte order.
     pub endian: Endian,
-    /// How it is stored.
+    /// Encoding.
     pub form: Form,
 }
 
-/// How a value is stored, and given in edited files.
+/// Encoding of a value in the asset and in edited files.
 #[derive(Debug, Clone, Copy)]
 pub enum Form {
     /// A whole number of this many bytes.
@@ -50,7 +50,7 @@ pub enum Form {
     Reference(Reference),
     /// A word that is a float, or an id; or a whole number, if it is shown as one.
     Parameter(Reference),
-    /// A form of its own, whose length may grow.
+    /// A custom form, which may grow.
     Own {
         /// Length in bytes.
         size: usize,
@@ -63,7 +63,7 @@ pub enum Form {
 /// Returns the id of the asset with this name.
 ///
 /// # Errors
-/// Returns an error if no asset has the name, or several have it.
+/// Returns an error for an unknown or ambiguous name.
 pub type Reference = fn(&dyn AssetContext, &str) -> Result<u32, String>;
 
 impl Form {
@@ -263,7 +263,7 @@ fn flag(edited: &Value) -> Result<bool, String> {
     }
 }
 
-/// Returns the id in eight hexadecimal digits, as it is shown.
+/// Returns the id that eight hexadecimal digits show.
 pub fn id_of(text: &str) -> Option<u32> {
     let digits = text.trim();
     let digits = digits.strip_prefix("0x").unwrap_or(digits);

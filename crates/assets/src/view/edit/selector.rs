@@ -7,7 +7,7 @@ use super::pairs::is_same;
 use super::place::Encoded;
 use crate::view::node::{Node, Rule, Selector};
 
-/// The name of the kind of a part, which follows from the number.
+/// The name of the kind of a part, derived from the number.
 const KIND: &str = "kind";
 
 impl Differences<'_> {
@@ -114,7 +114,7 @@ fn find(node: &Node<'_>, part: &str) -> Option<Vec<String>> {
     found
 }
 
-/// Returns the names of the fields for which `is_wanted` holds.
+/// Returns the names of the fields for which `is_wanted` returns true.
 fn names(node: &Node<'_>, is_wanted: fn(&Node<'_>) -> bool) -> Vec<String> {
     let mut names = Vec::new();
     node.for_each(&mut |name, node| {

@@ -1,12 +1,11 @@
-//! Whether an edited cell shows what the original has, after what spreadsheets do to
-//! cells.
+//! Comparison of edited and shown cells, which tolerates what spreadsheets do to cells.
 
-/// How an edited cell relates to the one that is shown.
+/// The relation of an edited cell to the shown one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Likeness {
     /// It has the same value.
     Same,
-    /// It is what a spreadsheet makes of the value.
+    /// It is a value that a spreadsheet mangled.
     Spoiled,
     /// It has another value.
     Different,
@@ -15,8 +14,8 @@ pub(super) enum Likeness {
 /// Above this, spreadsheets show the largest number that they have.
 const OVERFLOW: f64 = 1.797e308;
 
-/// Returns the digits of an id such as `0x06E27239`, which may be written without `0x`;
-/// any other text as it is.
+/// Strips the optional `0x` from an id such as `0x06E27239`. Leaves any other text
+/// unchanged.
 pub(super) fn bare(text: &str) -> &str {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     digits.filter(|digits| is_id(digits)).unwrap_or(text)
@@ -34,7 +33,7 @@ fn is_same_list(shown: &str, edited: &str) -> bool {
     shown.contains(BETWEEN) && shown.split(BETWEEN).map(bare).eq(edited)
 }
 
-/// Compares an edited cell with the one that is shown.
+/// Compares an edited cell with the shown one.
 pub(super) fn compare(shown: &str, edited: &str) -> Likeness {
     let (shown, edited) = (bare(shown), bare(edited));
     if shown == edited || is_same_list(shown, edited) {
@@ -58,8 +57,8 @@ pub(super) fn is_number(text: &str) -> bool {
     Decimal::of(text).is_some()
 }
 
-/// Returns what all cells have in common that are read as the same number; for other
-/// cells, the text.
+/// Normalizes a cell: equal for all cells that are read as the same number. Other cells
+/// are unchanged.
 pub(super) fn loose(text: &str) -> String {
     let text = bare(text);
     match Decimal::of(text) {
@@ -75,7 +74,7 @@ struct Decimal<'a> {
 }
 
 impl<'a> Decimal<'a> {
-    /// Reads a number with a decimal point or comma, and an exponent if it has one.
+    /// Reads a number with a decimal point or comma, and an optional exponent.
     fn of(text: &'a str) -> Option<Self> {
         let text = text.trim();
         let is_part = |byte: &u8| byte.is_ascii_digit() || b"+-.,eE".contains(byte);

@@ -1,4 +1,4 @@
-//! The columns of an edited table, by their names in the table as it is shown.
+//! The columns of an edited table, by their names in the shown table.
 
 use std::collections::HashMap;
 use std::rc::Rc;

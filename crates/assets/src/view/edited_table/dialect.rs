@@ -23,13 +23,13 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// Reads a table as it is shown.
+    /// Reads a shown table.
     pub(super) fn shown(table: &[u8]) -> Result<Self, String> {
         Self::read(&text(table)?, b'\t', false)
     }
 
-    /// Reads an edited table. Some column must have a name that `is_known`; `shown` is the
-    /// table as it is shown.
+    /// Reads an edited table. At least one column must have a name that `is_known`
+    /// accepts; `shown` is the original table.
     pub(super) fn edited(
         table: &[u8],
         shown: &[u8],
@@ -46,7 +46,7 @@ impl Text {
                 .filter(|name| is_known(unquoted(name.trim()).as_ref()))
                 .count()
         };
-        // Of equal counts, the first.
+        // // The first of equal counts wins.
         let best = SEPARATORS
             .into_iter()
             .rev()
@@ -54,7 +54,7 @@ impl Text {
         let Some(separator) = best.filter(|&separator| known(separator) > 0) else {
             return Err("line 1: must be the header, the names of the columns".to_owned());
         };
-        // Only spreadsheets use other separators, and they quote what needs it.
+        // // Only spreadsheets use other separators, and they quote where needed.
         let is_quoted = separator != b'\t' || !shown.contains(&b'"');
         Self::read(&text, separator, is_quoted)
     }

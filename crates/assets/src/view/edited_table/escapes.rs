@@ -5,7 +5,7 @@
 /// characters have escapes.
 ///
 /// # Errors
-/// Returns an error if escapes and backslashes of the text are shown alike.
+/// Returns an error if the cell shows escapes and backslashes of the text alike.
 pub fn edited_text(text: &str, cell: &str) -> Result<String, &'static str> {
     if !text.contains(char::is_control) {
         return Ok(cell.to_owned());

@@ -1,9 +1,9 @@
-//! The difference between an edited table and the table as it is shown.
+//! The difference between an edited table and the shown table.
 //!
-//! Values are compared, not texts: what spreadsheets do to a table when they save it,
-//! such as other separators, quotes, decimal commas, and ids that they take for
-//! numbers, is no difference. Rows are found by their keys, columns by their names, so
-//! that both may be moved or missing.
+//! Compares values, not texts. What spreadsheets change when they save a table, such as
+//! separators, quotes, decimal commas, and ids that they take for numbers, is no
+//! difference. Rows are found by their keys and columns by their names, so both may be
+//! moved or missing.
 
 mod cell;
 mod columns;
@@ -24,17 +24,17 @@ use self::dialect::{Text, line, line_number};
 use super::import::{Changed, Edit, Imported, NOT_THIS_FILE, Problems, shortened};
 use super::{ViewFormat, open};
 
-/// What can be edited in a table.
+/// Restrictions on the edits of a table.
 pub struct Rules<'a> {
-    /// The columns that name a row. Those after the first are for rows whose key a
+    /// The columns that name a row. Keys after the first are for rows whose key a
     /// spreadsheet spoiled, and for tables without the columns of the first. Rows with
     /// equal keys are told apart by their order.
     pub keys: &'a [&'a [&'a str]],
     /// The column with the name of a row for messages, if that is not the key.
     pub name: Option<&'a str>,
-    /// Returns whether the cells of a column can be edited. Those of keys cannot.
+    /// Returns true if the cells of a column can be edited. Keys cannot.
     pub is_editable: &'a dyn Fn(&str) -> bool,
-    /// Which rows are new.
+    /// Detection of new rows.
     pub adding: Adding,
     /// True if rows can be deleted, by `-` in a column `#`.
     pub can_delete: bool,
@@ -51,14 +51,14 @@ impl Rules<'_> {
     };
 }
 
-/// Which rows of an edited table are new.
+/// Detection of new rows in an edited table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Adding {
     /// None: rows cannot be added.
     Never,
-    /// Those whose last cell of the first key is empty, such as an index.
+    /// Rows where the last cell of the first key, such as an index, is empty.
     WithoutIndex,
-    /// Those behind all shown ones with the same key.
+    /// Rows after all shown rows with the same key.
     Behind,
 }
 
@@ -71,7 +71,7 @@ pub struct Differences {
     pub added: Vec<Added>,
     /// Deleted rows, by shown rows.
     pub deleted: Vec<Deleted>,
-    /// What may not be as expected, one sentence each.
+    /// Doubtful edits, one sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -92,7 +92,7 @@ impl Differences {
 /// A cell with another value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// The number of the row in the table as it is shown.
+    /// The number of the row in the shown table.
     pub row: usize,
     /// The name of the column.
     pub column: Rc<str>,
@@ -110,7 +110,7 @@ impl Change {
         self.problem("").trim_end_matches(": ").to_owned()
     }
 
-    /// Returns a problem with its place: `line 8, column x (TANK): what`.
+    /// Formats a problem with its place: `line 8, column x (TANK): what`.
     pub fn problem(&self, what: impl std::fmt::Display) -> String {
         place(self.line, &self.column, &self.key, what)
     }
@@ -134,7 +134,7 @@ impl Added {
         found.map_or("", |(_, text)| text)
     }
 
-    /// Returns a problem with its place: `line 8, column x: what`.
+    /// Formats a problem with its place: `line 8, column x: what`.
     pub fn problem(&self, column: &str, what: impl std::fmt::Display) -> String {
         place(self.line, column, "", what)
     }
@@ -143,7 +143,7 @@ impl Added {
 /// A deleted row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deleted {
-    /// The number of the row in the table as it is shown.
+    /// The number of the row in the shown table.
     pub row: usize,
     /// The line of the edited table.
     pub line: u64,
@@ -156,13 +156,13 @@ fn place(line: u64, column: &str, key: &str, what: impl std::fmt::Display) -> St
     }
 }
 
-/// The most cells that can be changed at once.
+/// Maximum number of changed cells.
 const MAX_CHANGES: usize = 1 << 18;
 
 /// The most comparisons of cells of rows with the same key.
 const MAX_COMPARISONS: usize = 1 << 26;
 
-/// Returns the memory for comparing a table as it is shown with the edited one, in bytes.
+/// Returns the memory for comparing a shown table with the edited one, in bytes.
 pub fn memory(shown: &[u8], edited: &[u8]) -> usize {
     2 * memory_of(shown) + memory_of(edited)
 }
@@ -178,10 +178,10 @@ fn memory_of(table: &[u8]) -> usize {
     2 * table.len() + parts.sum::<usize>()
 }
 
-/// Compares an edited table of a view with the one that the view shows.
+/// Compares an edited table with the table that a view shows.
 ///
 /// # Errors
-/// Returns why there is no such table, or the errors of [`differences`].
+/// Returns an error if there is no such table, or the errors of [`differences`].
 pub fn of_view(
     format: &ViewFormat,
     edit: &Edit<'_>,
@@ -197,8 +197,8 @@ pub fn of_view(
     differences(&shown, edit.file, rules)
 }
 
-/// Returns whether an edited table, which is untrusted, has the rows of the table as it is
-/// shown, with equal cells.
+/// Returns true if an edited, untrusted table has the same rows as the shown table,
+/// with equal cells.
 pub fn is_unchanged(shown: &[u8], edited: &[u8]) -> bool {
     let Ok(old) = Text::shown(shown) else {
         return false;
@@ -222,7 +222,7 @@ pub fn is_unchanged(shown: &[u8], edited: &[u8]) -> bool {
         && rows.all(|row| comparison.is_equal(row, row))
 }
 
-/// Compares an edited table, which is untrusted, with the table as it is shown.
+/// Compares an edited, untrusted table with the shown table.
 ///
 /// # Errors
 /// Returns all problems as one text, each with its place first: "line 8, column x
@@ -247,14 +247,14 @@ pub fn differences(shown: &[u8], edited: &[u8], rules: &Rules<'_>) -> Result<Dif
     comparison.differences()
 }
 
-/// A table as it is shown.
+/// A shown table.
 pub struct ShownTable(Text);
 
 impl ShownTable {
     /// Reads a table.
     ///
     /// # Errors
-    /// Returns an error if it has more rows or columns than a table can have.
+    /// Returns an error if the table has too many rows or columns.
     pub fn read(table: &[u8]) -> Result<Self, String> {
         Text::shown(table).map(Self)
     }
@@ -335,7 +335,7 @@ impl Comparison<'_> {
         Ok(found)
     }
 
-    /// Adds the cells of a row that differ, and returns how many are spoiled.
+    /// Adds the different cells of a row, and returns the number of spoiled ones.
     fn changes(
         &self,
         old: usize,
@@ -383,7 +383,7 @@ impl Comparison<'_> {
         spoiled
     }
 
-    /// Returns a cell as it is shown and edited.
+    /// Returns a shown cell, its edited form, and how they compare.
     fn cell(
         &self,
         column: &Column,
@@ -604,7 +604,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Adds a row for which no shown one is left: it is new, the same as another, or a
+    /// Handles an edited row without a matching shown row: it is new, a duplicate, or a
     /// problem.
     fn extra(
         &self,
@@ -639,7 +639,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Returns a cell of a key as it is compared first.
+/// Normalizes a cell of a key for the first comparison.
 fn exact_key(cell: &str) -> String {
     cell::bare(cell).to_owned()
 }

@@ -1,4 +1,4 @@
-//! Which shown row each row of an edited table is.
+//! Pairing of the rows of an edited table with shown rows.
 
 /// Why a table is refused that takes too many comparisons.
 pub(super) const TOO_MANY: &str = "has too many rows with equal keys to tell them apart";
@@ -29,7 +29,7 @@ pub(super) fn pair(
     let mut result = Pairs::default();
     let mut is_paired = vec![false; shown.len()];
     let mut others = Vec::new();
-    // Where the next row stands if the order is kept.
+    // // The expected place of the next row if the order is kept.
     let (mut next, mut is_ordered) = (0, true);
     for &row in edited {
         let mut found = None;

@@ -252,7 +252,7 @@ mod properties {
         ]
     }
 
-    /// A table of three columns, of which the first has different keys.
+    /// A table of three columns, with unique keys in the first.
     fn table() -> impl Strategy<Value = Vec<[String; 3]>> {
         prop::collection::vec([cell(), cell()], 1..8).prop_map(|rows| {
             let rows = rows.into_iter().enumerate();

@@ -11,7 +11,7 @@ use crate::parse::pixels::dxt::{
     self, Block, Blocks, cmpr_block, dxt_colors, interpolated, padded,
 };
 
-/// How often a block is encoded again at most, until its pixels stay.
+/// Maximum number of times a block is encoded again until its pixels are stable.
 const MAX_ROUNDS: usize = 8;
 
 /// Error of a pixel that is opaque instead of transparent, or the reverse.
@@ -20,7 +20,7 @@ const WRONG_ALPHA: u32 = 4 * 255 * 255;
 /// Maximum number of values among which all pairs are tried as ends.
 const MAX_TRIED: usize = 8;
 
-/// How the colors of a block are decoded.
+/// Interpolation of the colors of a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Colors {
     /// GameCube: one may be transparent.

@@ -42,8 +42,8 @@ pub fn encode(level: &Level, format: GxFormat, pixels: &[[u8; 4]], indices: &[u1
     data
 }
 
-/// Puts the old bytes where a new tile has what the shown pixels are encoded as: some
-/// colors have several forms.
+/// Restores the old bytes where a tile's pixels are unchanged: some colors have several
+/// encodings.
 fn keep(format: GxFormat, again: &[u8], old: &[u8], new: &mut [u8]) {
     let unit = match format {
         GxFormat::Ia8 | GxFormat::Rgb565 | GxFormat::Rgb5a3 => 2,

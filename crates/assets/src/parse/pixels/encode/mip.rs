@@ -7,10 +7,10 @@ use crate::model::math::{linear, powf};
 /// A color in linear light, multiplied by its alpha.
 type Linear = [f32; 4];
 
-/// Returns the pixels of all levels, where `picture` is the first one. A level is
-/// made from the one before: each pixel is the mean of up to four, in linear
-/// light and weighted by alpha. This takes at most six bytes for each pixel of the
-/// picture, besides that.
+/// Returns the pixels of all levels of `picture`, the first level. Each pixel of a
+/// smaller level is the mean of up to four pixels of the previous level, in linear
+/// light and weighted by alpha. Takes at most six bytes of memory for each pixel of the
+/// picture.
 pub fn levels<'a>(picture: &'a [[u8; 4]], sizes: &[(u32, u32)]) -> Vec<Cow<'a, [[u8; 4]]>> {
     let mut levels = Vec::with_capacity(sizes.len());
     levels.push(Cow::Borrowed(picture));
@@ -27,8 +27,8 @@ pub fn levels<'a>(picture: &'a [[u8; 4]], sizes: &[(u32, u32)]) -> Vec<Cow<'a, [
     levels
 }
 
-/// Returns the pixels of a level, where `from` returns those of the one before by their
-/// numbers.
+/// Returns the pixels of a level. `from` returns pixels of the previous level by
+/// number.
 fn halved(from: impl Fn(usize) -> Linear, size: (u32, u32), smaller: (u32, u32)) -> Vec<Linear> {
     let (width, height) = (size.0 as usize, size.1 as usize);
     let (columns, rows) = (smaller.0 as usize, smaller.1 as usize);

@@ -59,8 +59,8 @@ fn changed<const N: usize>(
     swizzled(level, |at| (!is_shown(at)).then(|| stored(pixels[at])))
 }
 
-/// Swizzles pixels of `N` bytes; `stored` returns the bytes of a pixel by its number, or
-/// `None` if the old ones stay.
+/// Swizzles pixels of `N` bytes. `stored` returns the bytes of a pixel by its number,
+/// or `None` to keep the old ones.
 fn swizzled<const N: usize>(level: &Level, stored: impl Fn(usize) -> Option<[u8; N]>) -> Vec<u8> {
     let (width, height) = (level.width as usize, level.height as usize);
     let morton = Morton::new(width, height);
