@@ -8,7 +8,7 @@
 //! * [`model`]: shared by the families: pictures, scenes, skeletons, sounds, and the
 //!   writers of PNG, GLB, OBJ, BVH and WAV.
 //! * [`parse`]: helpers of the parsers.
-//! * [`consoles`], and in the crate of each family, a room for each format: `parse`
+//! * [`consoles`], and in the crate of each family, a folder for each format: `parse`
 //!   reads the bytes, `export` turns the model into pictures and scenes, and `view`
 //!   declares the format and writes its files.
 //!
@@ -18,12 +18,12 @@
 //!
 //! # Reading binary structures
 //!
-//! [`Cursor`] reads the fields of a structure in order and names each of them
-//! in its errors; it is the usual way, and the only one for structures whose
-//! length depends on their contents. What else reads fields is in the crates of the
-//! families: `zerocopy` records for long tables, which are checked once as a whole;
-//! `Pointer` of Total Annihilation, an offset together with the place where it was
-//! found; and records of Heavy Iron, lists of names and types of fields.
+//! [`Cursor`] reads the fields of a structure in order and names each of them in its
+//! errors. It is the usual way to read a format, and the only one for structures whose
+//! length depends on their contents. The families have others: `zerocopy` records for
+//! long tables, which are checked once as a whole; `Pointer` of Total Annihilation, an
+//! offset together with the place where it was found; and records of Heavy Iron, lists
+//! of names and types of fields.
 //!
 //! [`Cursor`]: hpimount_containers::io::Cursor
 

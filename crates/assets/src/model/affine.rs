@@ -1,5 +1,5 @@
-//! Affine maps with 64-bit numbers, so that the way to the scene and back again
-//! loses nothing of 32-bit positions.
+//! Affine maps with 64-bit numbers, so that a round trip through the scene preserves
+//! 32-bit positions.
 
 use super::Transform;
 use super::math::unit;
@@ -13,8 +13,7 @@ pub struct Affine {
     origin: Vector,
 }
 
-/// Largest difference of numbers that are the same but for rounding, relative to the
-/// largest of them.
+/// Tolerance for rounding, relative to the largest number.
 pub const NEAR: f32 = 1e-5;
 
 impl Affine {
@@ -63,7 +62,7 @@ impl Affine {
         self.map(point.map(f64::from)).map(|part| part as f32)
     }
 
-    /// Returns the direction of the image of a normal, of length 1.
+    /// Returns the image of a normal, scaled to length 1.
     pub fn apply_normal(&self, normal: [f32; 3]) -> [f32; 3] {
         let [a, b, c] = self.axes;
         let rows = [cross(b, c), cross(c, a), cross(a, b)];
@@ -80,7 +79,7 @@ impl Affine {
         self.origin.map(|part| part as f32)
     }
 
-    /// Returns the map with this image of the origin.
+    /// Returns a copy of the map with another image of the origin.
     pub fn at(&self, origin: [f32; 3]) -> Self {
         Self {
             origin: origin.map(f64::from),
@@ -88,14 +87,14 @@ impl Affine {
         }
     }
 
-    /// Returns it as the transformation of a node. Shear is lost.
+    /// Returns the transformation of a node. Shear is lost.
     pub fn transform(&self) -> Transform {
         let [right, up, at] = self.axes.map(|axis| axis.map(|part| part as f32));
         Transform::from_axes([right, up, at, self.origin()])
     }
 
-    /// Returns whether it maps points that are at most `size` from the origin as
-    /// another map does, but for rounding.
+    /// Returns true if two maps agree, except for rounding, on points at most `size`
+    /// from the origin.
     pub fn is_near(&self, other: &Self, size: f32) -> bool {
         let near = |a: &[f64], b: &[f64], most: f64| {
             a.iter()
@@ -106,7 +105,7 @@ impl Affine {
         near(own, others, 1.0) && near(&self.origin, &other.origin, size.into())
     }
 
-    /// Returns the factor of lengths, averaged over all directions.
+    /// Returns the scale factor, averaged over all directions.
     pub fn scale(&self) -> f64 {
         let [a, b, c] = self.axes;
         libm::cbrt(dot(a, cross(b, c)).abs())

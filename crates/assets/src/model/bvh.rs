@@ -6,11 +6,11 @@ use super::Scene;
 use super::math::{Transform, asin, atan2, rows};
 use super::scene::{Animation, Node};
 
-/// Maximum depth of a joint whose line is indented, so that the size of the
-/// text stays proportional to the skeleton.
+/// Maximum depth for the indentation of a joint's line, which keeps the size of the
+/// text proportional to the skeleton.
 const MAX_INDENT: usize = 64;
 
-/// Name of the common root of a skeleton with several roots.
+/// Name of the common root of several skeletons.
 const COMMON_ROOT: &str = "skeleton";
 
 /// Writes the joints of a scene and one of its animations. Every joint has six
@@ -31,8 +31,8 @@ enum Step {
     Leave,
 }
 
-/// Writes the joints and returns their nodes in the order of the text; `None`
-/// for the common root.
+/// Writes the joints. Returns their nodes in the order of the text, with `None` for the
+/// common root.
 fn hierarchy(scene: &Scene<'_>, out: &mut dyn Write) -> io::Result<Vec<Option<usize>>> {
     let mut is_joint = vec![false; scene.nodes.len()];
     for joint in &scene.joints {
@@ -106,7 +106,7 @@ fn indented(out: &mut dyn Write, depth: usize, line: &str) -> io::Result<()> {
     writeln!(out, "{:width$}{line}", "")
 }
 
-/// Returns the name of a node, without whitespace, which would end it.
+/// Returns the name of a node without whitespace, which would end the name.
 fn name(node: &Node) -> String {
     let is_blank = |c: char| c.is_whitespace() || c.is_control();
     node.name.replace(is_blank, "_")

@@ -1,6 +1,6 @@
 //! Vectors, quaternions and transformations.
 
-// The functions of the standard library differ in the last bit between systems.
+// The functions of the standard library differ between systems in the last bit.
 pub use libm::{
     asinf as asin, atan2f as atan2, cosf as cos, exp2, log10, powf, sincosf as sin_cos,
 };
@@ -14,8 +14,8 @@ pub type Rows = [[f32; 3]; 3];
 /// The identity matrix.
 pub(super) const IDENTITY: Rows = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
-/// Transformation of a node relative to its parent: scaled, then rotated, then
-/// translated.
+/// Transformation of a node relative to its parent: scale, then rotation, then
+/// translation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Transform {
     /// The translation.
@@ -39,8 +39,8 @@ impl Transform {
         }
     }
 
-    /// Creates a transformation from a rotation matrix and a translation.
-    /// Anything but the rotation in the matrix is lost.
+    /// Creates a transformation from a rotation matrix and a translation. Scale and
+    /// shear in the matrix are lost.
     pub fn turned(rows: Rows, translation: Vector) -> Self {
         Self {
             translation,
@@ -73,8 +73,7 @@ impl Transform {
         Self::from_row_vector_matrix(&matrix)
     }
 
-    /// Returns the rotation of `other` followed by this one. Translations and
-    /// scales are ignored.
+    /// Composes two rotations: `other`, then this one. Ignores translations and scales.
     pub fn after(&self, other: &Self) -> Self {
         let rotation = quaternion(product(rows(self.rotation), rows(other.rotation)));
         Self {
@@ -83,8 +82,8 @@ impl Transform {
         }
     }
 
-    /// Transforms a point from the node to its parent. The result is clamped,
-    /// so that a long chain of nodes stays finite.
+    /// Transforms a point from the node to its parent. The result is clamped, so a long
+    /// chain of nodes stays finite.
     pub fn apply(&self, point: [f32; 3]) -> [f32; 3] {
         let scaled = std::array::from_fn(|axis| point[axis] * self.scale[axis]);
         add(rotate(self.rotation, scaled), self.translation).map(finite)
@@ -97,8 +96,8 @@ impl Transform {
     }
 }
 
-/// Returns the number, or 0 for NaN and infinities. Huge numbers are clamped,
-/// so that sums stay finite.
+/// Returns the number, or 0 for NaN and infinities. Clamps huge numbers, so sums stay
+/// finite.
 pub fn finite(value: f32) -> f32 {
     if value.is_finite() {
         value.clamp(-1e18, 1e18)
@@ -149,7 +148,7 @@ pub fn dot(a: Vector, b: Vector) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// Returns the vector scaled to length 1; `None` for one without a direction.
+/// Returns the vector scaled to length 1, or `None` if it has no direction.
 pub fn unit(vector: Vector) -> Option<Vector> {
     let longest = vector
         .iter()

@@ -1,4 +1,4 @@
-//! Writers of pictures and models in common formats, and readers of edited ones.
+//! Writers of pictures and models in common formats, and readers of edited files.
 //!
 //! A format is converted to a [`Picture`] or a [`Scene`] by its own `export`; the
 //! writers ([`png`], [`apng`], [`obj`], [`gltf`], [`bvh`], [`preview`]) know no format.
@@ -34,11 +34,11 @@ pub(crate) use pixels::PixelsLeft;
 pub use scene::Scene;
 pub use sheet::{Scale, reduced, sheet};
 
-/// Temporary memory, reserved until this is dropped. The caller that reserves it
-/// decides how it is counted.
+/// Temporary memory, released on drop. The caller that reserves it decides how it is
+/// counted.
 pub type Reservation = Box<dyn Any + Send>;
 
-/// A function that reserves this number of bytes of memory.
+/// A function that reserves a number of bytes.
 pub type Reserve<'a> = &'a dyn Fn(usize) -> io::Result<Option<Reservation>>;
 
 /// Maximum number of face corners of a written scene, counted once per use. Detailed
@@ -48,7 +48,7 @@ pub const MAX_CORNERS: usize = 1 << 20;
 /// Memory that a corner takes in a scene, in bytes.
 pub const CORNER_BYTES: usize = 96;
 
-/// Maximum number of joints of a skeleton that is written.
+/// Maximum number of joints of a written skeleton.
 pub const MAX_JOINTS: usize = 1024;
 
 /// Maximum number of curves of a scene, each of one joint in one animation.
@@ -58,24 +58,23 @@ pub const MAX_CURVES: usize = 1 << 13;
 /// of a scene.
 pub const MAX_POSES: usize = 1 << 20;
 
-/// Memory that a key of a track takes in a scene, in bytes: time, translation and
-/// rotation, in lists that grow and have room for twice their elements.
+/// Memory of a keyframe of a track in a scene, in bytes: time, translation and
+/// rotation, in vectors with up to twice the capacity.
 pub const KEY_BYTES: usize = 2 * (1 + 3 + 4) * size_of::<f32>();
 
-/// Returns the message for an item that is not shown, as in `info.json` and
-/// `info.txt`.
+/// Formats the message about a hidden item in `info.json` and `info.txt`.
 pub fn not_shown(what: impl Display, why: impl Display) -> String {
     format!("{what} is not shown: {why}")
 }
 
-/// Returns why a model is not shown, if it has too many face corners.
+/// Returns a reason if a model has too many face corners to be shown.
 pub fn corners_problem(corners: usize) -> Option<String> {
     let is_too_large = corners > MAX_CORNERS;
     is_too_large.then(|| format!("it has {corners} corners, more than {MAX_CORNERS}"))
 }
 
-/// Returns `number`, one of `0..count`, with leading zeros, so that names sort
-/// by their numbers. It has at least `width` digits.
+/// Returns `number`, which is below `count`, with leading zeros, so that names sort by
+/// number. It has at least `width` digits.
 pub fn padded(number: usize, count: usize, width: usize) -> String {
     let last = count.saturating_sub(1).max(1);
     let width = width.max(last.ilog10() as usize + 1);

@@ -4,11 +4,10 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use super::{Reservation, Reserve};
 
-/// Maximum number of colors whose indices a search keeps.
+/// Maximum number of cached colors.
 const MAX_KNOWN: usize = 1 << 16;
 
-/// Share of the pixels that may have another color before this is worth a
-/// warning: one in a hundred.
+/// Share of pixels that may change color without a warning: one in a hundred.
 const TOLERATED: usize = 100;
 
 /// Finds palette indices for the pixels of an edited picture.
@@ -18,15 +17,14 @@ pub struct Palettized<'a> {
     reserved: Option<u16>,
     /// The first index of each color of the palette.
     exact: HashMap<[u8; 4], u16>,
-    /// The index of each color that was looked up, and whether that is exact.
+    /// The index of each color that was looked up, and true if its color is exact.
     known: HashMap<[u8; 4], (u16, bool)>,
     pixels: usize,
     inexact: usize,
 }
 
 impl<'a> Palettized<'a> {
-    /// Creates a search among at most 65,536 colors; no pixel gets the index
-    /// `reserved`.
+    /// Creates a search among at most 65,536 colors. Never finds the index `reserved`.
     pub fn new(colors: &'a [[u8; 4]], reserved: Option<u16>) -> Self {
         let colors = &colors[..colors.len().min(1 << 16)];
         let numbered = (0..=u16::MAX).zip(colors);
@@ -71,8 +69,7 @@ impl<'a> Palettized<'a> {
         self.exact.contains_key(&color)
     }
 
-    /// Returns a sentence about the pixels that got another color, if they are
-    /// many.
+    /// Returns a warning if many pixels changed their color.
     pub fn warning(&self) -> Option<String> {
         let Self {
             inexact, pixels, ..
@@ -86,8 +83,7 @@ impl<'a> Palettized<'a> {
     }
 }
 
-/// Returns the index of the color nearest to another one, and whether it is the
-/// same.
+/// Returns the index of the nearest color, and true if it is the same color.
 fn nearest(colors: &[[u8; 4]], reserved: Option<u16>, wanted: [u8; 4]) -> (u16, bool) {
     let distance = |color: &[u8; 4]| -> u32 {
         let parts = color.iter().zip(wanted);
@@ -116,14 +112,14 @@ pub struct Fitted {
 }
 
 impl Fitted {
-    /// Fits pixels to a palette, where only the first `usable` colors can be changed.
-    /// `old` has the indices of the pixels before, and `rounded` returns the nearest color
-    /// that the palette can have. `reserve` accounts for the colors of the pixels.
+    /// Fits pixels to a palette whose first `usable` colors can change. `old` has the
+    /// previous indices of the pixels. `rounded` returns the nearest color that the
+    /// palette can store. `reserve` accounts for the colors of the pixels.
     ///
-    /// A pixel that has its color already keeps its index. Colors that the palette lacks
-    /// replace some that no pixel needs any more, so that a color that was changed
-    /// everywhere keeps its index. If there are not enough of these, the colors are chosen
-    /// anew; those that stay keep their index.
+    /// A pixel whose palette color is right keeps its index. Missing colors replace
+    /// unused ones, so a color that was changed everywhere keeps its index. If there
+    /// are too few unused colors, the palette is computed anew; remaining colors keep
+    /// their index.
     ///
     /// # Errors
     /// Returns the error of `reserve`.
@@ -186,8 +182,7 @@ impl Fitted {
         })
     }
 
-    /// Returns the colors that are not as before: their index, the color, and an index that
-    /// had it before.
+    /// Returns the changed colors: index, color, and an index that had it before.
     pub fn changes(
         &self,
         before: &[[u8; 4]],
@@ -204,10 +199,9 @@ impl Fitted {
 /// Colors with their numbers, the count of missing colors, and the reserved memory.
 type Counted = (Vec<([u8; 4], u32)>, usize, Option<Reservation>);
 
-/// Counts the pixels of each color, where each pixel comes with whether its color is
-/// missing.
+/// Counts the pixels of each color. Each pixel comes with a flag for a missing color.
 fn counted(mut pixels: Vec<([u8; 4], bool)>, reserve: Reserve<'_>) -> Result<Counted, String> {
-    // Sorted in place: a map of the colors of a photo takes several times as much.
+    // Sorted in place: a map of the colors of a photo needs several times the memory.
     pixels.sort_unstable();
     let colors = || pixels.chunk_by(|a, b| a.0 == b.0);
     let number = colors().count();
@@ -222,7 +216,7 @@ fn counted(mut pixels: Vec<([u8; 4], bool)>, reserve: Reserve<'_>) -> Result<Cou
     Ok((counts, missing, memory))
 }
 
-/// Puts chosen colors in a palette; those that it had `before` keep their index.
+/// Puts chosen colors in a palette. Colors of the palette `before` keep their index.
 fn choose(before: &Palettized<'_>, chosen: Vec<[u8; 4]>, colors: &mut [[u8; 4]]) {
     let (stay, new): (Vec<_>, Vec<_>) = chosen.into_iter().partition(|&color| before.has(color));
     let stay: HashSet<u16> = stay.iter().map(|color| before.exact[color]).collect();
@@ -233,8 +227,8 @@ fn choose(before: &Palettized<'_>, chosen: Vec<[u8; 4]>, colors: &mut [[u8; 4]])
     }
 }
 
-/// Puts missing colors in a palette, which has room for them where none is needed: each
-/// at the index that comes with it, if that is free.
+/// Replaces unused colors of a palette, which has enough of them, by missing ones. Each
+/// comes with its preferred index.
 fn add(mut missing: Vec<([u8; 4], usize)>, mut is_needed: Vec<bool>, colors: &mut [[u8; 4]]) {
     missing.retain(|&(pixel, old)| match is_needed.get_mut(old) {
         Some(is_needed) if !*is_needed => {
@@ -250,16 +244,15 @@ fn add(mut missing: Vec<([u8; 4], usize)>, mut is_needed: Vec<bool>, colors: &mu
     }
 }
 
-/// Chooses at most `count` colors for pixels, which are given as colors with their
-/// numbers: all of them if they are few enough, else by median cut. The result
-/// does not depend on their order.
+/// Chooses at most `count` colors for pixels, given as counted colors: all of them if
+/// they are few enough, else by median cut. The result does not depend on their order.
 pub fn reduced(mut colors: Vec<([u8; 4], u32)>, count: usize) -> Vec<[u8; 4]> {
     colors.sort_unstable();
     if colors.len() <= count {
         return colors.into_iter().map(|(color, _)| color).collect();
     }
-    // The box with the widest range of a part, and of several the one with the
-    // highest colors, is divided next.
+    // The box with the widest range is divided next; of equal ones, the box with the
+    // highest colors.
     let mut boxes = BinaryHeap::from([spread(&mut colors)]);
     while boxes.len() < count {
         let Some(((1.., part), cut)) = boxes.pop() else {
@@ -290,7 +283,7 @@ pub fn reduced(mut colors: Vec<([u8; 4], u32)>, count: usize) -> Vec<[u8; 4]> {
     chosen
 }
 
-/// A box of colors with their numbers: its widest range, the part that has it, and the
+/// A box of counted colors: its widest range, the channel with that range, and the
 /// colors.
 type Spread<'a> = ((u8, usize), &'a mut [([u8; 4], u32)]);
 
@@ -343,7 +336,7 @@ mod tests {
         );
     }
 
-    /// Fits pixels to a palette that can have all colors.
+    /// Fits pixels to a palette that can store all colors.
     fn fit(colors: &[[u8; 4]], usable: usize, old: &[u16], pixels: &[[u8; 4]]) -> Fitted {
         Fitted::new(colors, usable, old, pixels, |color| color, &|_| Ok(None)).unwrap()
     }
@@ -367,7 +360,7 @@ mod tests {
         let fitted = fit(&[black, green, green, black]);
         assert_eq!(fitted.colors, [black, gray, gray, green]);
         assert_eq!(fitted.indices, [0, 3, 3, 0]);
-        // Red is still needed, so green gets an index that was not used.
+        // Red is still in use, so green gets an unused index.
         let fitted = fit(&[black, green, red, black]);
         assert_eq!(fitted.colors, [black, green, gray, red]);
         assert_eq!(fitted.indices, [0, 1, 3, 0]);

@@ -31,7 +31,7 @@ pub enum Pixels {
     Rgba(Vec<[u8; 4]>),
 }
 
-/// Returns why a picture of this size is not written, or `None` if it is.
+/// Returns the reason why a picture of this size is not written.
 pub fn size_problem(width: u64, height: u64) -> Option<String> {
     let pixels = width.saturating_mul(height);
     if pixels == 0 {

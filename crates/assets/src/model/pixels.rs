@@ -2,13 +2,13 @@
 
 use super::{Picture, reduced};
 
-/// The pixels that the pictures of a scene may still have.
+/// The remaining pixels for the pictures of a scene.
 #[derive(Debug)]
 pub(crate) struct PixelsLeft(pub(crate) u64);
 
 impl PixelsLeft {
-    /// Takes the pixels of a picture. It is first reduced to an eighth of those
-    /// that are left, so that many pictures become small before any is omitted.
+    /// Takes the pixels of a picture. First reduces it to an eighth of the remaining
+    /// ones, so that many pictures become small before any is omitted.
     pub(crate) fn take(&mut self, mut picture: Picture) -> Option<Picture> {
         while pixels(&picture) > self.0 / 8 {
             let edge = picture.width.max(picture.height);

@@ -1,4 +1,4 @@
-//! Meshes in the rest pose of a scene, where joints move the skinned ones.
+//! Meshes in the rest pose of a scene, with skinning.
 
 use super::Scene;
 use super::math::{Vector, add, subtract, unit};
@@ -7,7 +7,7 @@ use super::scene::{Corner, Mesh};
 /// The joints of a scene in its rest pose.
 pub(super) struct Pose<'a> {
     scene: &'a Scene<'a>,
-    /// For each joint, where it moves the origin, and the directions of the axes.
+    /// For each joint, the images of the origin and of the axes.
     joints: Vec<(Vector, [Vector; 3])>,
 }
 
@@ -27,7 +27,7 @@ impl<'a> Pose<'a> {
         }
     }
 
-    /// Returns a point of the mesh of a node in the scene.
+    /// Returns a point of a node's mesh in the scene.
     pub(super) fn point(&self, node: usize, mesh: &Mesh, index: usize) -> Vector {
         let point = mesh.points.get(index).copied().unwrap_or_default();
         let moved = self.sum(mesh, index, |(origin, axes)| {
@@ -44,8 +44,7 @@ impl<'a> Pose<'a> {
         moved.unwrap_or_else(|| self.scene.normal(node, normal))
     }
 
-    /// Returns the weighted sum over the joints of a point; `None` if it follows
-    /// none.
+    /// Returns the weighted sum over the joints of a point; `None` without weights.
     fn sum(
         &self,
         mesh: &Mesh,
@@ -61,7 +60,7 @@ impl<'a> Pose<'a> {
     }
 }
 
-/// Returns the vector whose parts are along these axes.
+/// Returns the linear combination of these axes.
 fn along(axes: &[Vector; 3], [x, y, z]: Vector) -> Vector {
     std::array::from_fn(|part| x * axes[0][part] + y * axes[1][part] + z * axes[2][part])
 }

@@ -2,22 +2,21 @@
 
 use super::math::log10;
 
-/// Returns a sentence with the peak signal-to-noise ratio of pixels
-/// before they were encoded and after they were decoded again; `None` if they are
-/// equal. Colors of transparent pixels do not count.
+/// Returns a sentence with the peak signal-to-noise ratio of encoded pixels; `None` if
+/// they decode to the same pixels. Ignores the colors of transparent pixels.
 pub fn of_pixels(before: &[[u8; 4]], after: &[[u8; 4]]) -> Option<String> {
     let ratio = psnr(before, after)?;
     Some(format!("loses quality: PSNR {ratio:.1} dB"))
 }
 
-/// Returns a sentence with the signal-to-noise ratio of samples that were encoded
-/// and decoded again; `None` if they are equal.
+/// Returns a sentence with the signal-to-noise ratio of encoded samples; `None` if they
+/// decode to the same samples.
 pub fn of_samples(before: &[i16], after: &[i16]) -> Option<String> {
     let ratio = snr(before, after)?;
     Some(format!("loses quality: SNR {ratio:.1} dB"))
 }
 
-/// Returns the peak signal-to-noise ratio in decibels; `None` without any noise.
+/// Returns the peak signal-to-noise ratio in decibels; `None` without noise.
 pub fn psnr(before: &[[u8; 4]], after: &[[u8; 4]]) -> Option<f64> {
     let square = |a: u8, b: u8| f64::from(a.abs_diff(b)).powi(2);
     let noise = before.iter().zip(after).map(|(before, after)| {
@@ -34,7 +33,7 @@ pub fn psnr(before: &[[u8; 4]], after: &[[u8; 4]]) -> Option<f64> {
     (noise > 0.0).then(|| 10.0 * log10(255.0_f64.powi(2) / noise))
 }
 
-/// Returns the signal-to-noise ratio in decibels; `None` without any noise.
+/// Returns the signal-to-noise ratio in decibels; `None` without noise.
 pub fn snr(before: &[i16], after: &[i16]) -> Option<f64> {
     let power = |sum: f64, value: i32| sum + f64::from(value).powi(2);
     let signal = before.iter().map(|&sample| i32::from(sample));

@@ -1,5 +1,4 @@
-//! Scenes of models, as used by the writers: right-handed, y up, in the game's
-//! own units.
+//! Scenes for the writers: right-handed, y up, in the game's own units.
 
 use super::math::{cross, subtract, unit};
 use std::collections::hash_map::Entry;
@@ -25,20 +24,18 @@ pub struct Scene<'a> {
     pub joints: Vec<Joint>,
     /// Animations of the nodes.
     pub animations: Vec<Animation<'a>>,
-    /// Animations of the nodes whose keys have times of their own. Only GLB
-    /// files have them.
+    /// Animations of nodes with individual keyframes. Only GLB files have them.
     pub motions: Vec<Motion>,
-    /// Nodes whose meshes the game shows only at times, such as damaged parts.
-    /// They are hidden in GLB files, and omitted from OBJ files and from
-    /// previews that show anything else. A node without a mesh hides everything
-    /// below it in GLB files.
+    /// Nodes whose meshes the game shows only at times, such as damaged parts. They are
+    /// hidden in GLB files, and omitted from OBJ files and from previews unless nothing
+    /// else is visible. A node without a mesh hides everything below it in GLB files.
     pub hidden: BTreeSet<usize>,
     /// Nodes that GLB files hide with everything below them.
     pub hidden_groups: BTreeSet<usize>,
-    /// Lines that are not part of the model. They are nodes in GLB files, and
-    /// omitted from others.
+    /// Lines that are not part of the model. They are nodes in GLB files, and omitted
+    /// from other formats.
     pub outlines: Vec<Outline>,
-    /// The objects of the game that nodes stand for. Only GLB files name them.
+    /// The game objects of nodes. Only GLB files name them.
     pub identities: BTreeMap<usize, Identity>,
 }
 
@@ -47,7 +44,7 @@ pub struct Scene<'a> {
 pub struct Identity {
     /// Id.
     pub id: u32,
-    /// The four letters of its type, with trailing spaces.
+    /// The four letters of the type, with trailing spaces.
     pub code: [u8; 4],
 }
 
@@ -82,8 +79,8 @@ impl Material {
     }
 }
 
-/// Names of materials that are unique in a file, also for programs that ignore
-/// case and for formats without white space in names.
+/// Names of materials that are unique in a file, even for programs that ignore case and
+/// formats without spaces in names.
 #[derive(Debug, Default)]
 pub struct MaterialNames {
     /// The names so far, with the number of requests for each.
@@ -216,8 +213,7 @@ impl Part {
         self.polygons.push((self.triangles.len() - count) as u32);
     }
 
-    /// Calls `write` with the corners of each polygon, and of each triangle that
-    /// is not a part of one.
+    /// Calls `write` with the corners of each polygon, and of each other triangle.
     ///
     /// # Errors
     /// Returns the first error of `write`, and does not call it again.
@@ -334,7 +330,7 @@ pub struct Animation<'a> {
     pub transform: Box<dyn Fn(usize, usize) -> Transform + Send + Sync + 'a>,
 }
 
-/// An animation with keys at times of their own.
+/// An animation with individual keyframes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Motion {
     /// Name.
@@ -362,8 +358,8 @@ impl Mesh {
         self.parts.iter().map(|part| part.triangles.len()).sum()
     }
 
-    /// Adds the corners of a flat triangle, which have its normal, and returns their
-    /// numbers. The points are finite.
+    /// Adds the corners of a flat triangle with its normal, and returns their numbers.
+    /// Clamps the points to finite numbers.
     pub fn add_flat(&mut self, points: [[f32; 3]; 3]) -> [u32; 3] {
         let [a, b, c] = points;
         let normal = unit(cross(subtract(b, a), subtract(c, a))).unwrap_or([0.0, 1.0, 0.0]);
@@ -382,7 +378,7 @@ impl Mesh {
 }
 
 impl Scene<'_> {
-    /// Returns the nodes from a node to its root, starting with the node.
+    /// Returns a node and its ancestors.
     fn line(&self, node: usize) -> impl Iterator<Item = &Node> {
         let first = self.nodes.get(node);
         std::iter::successors(first, |node| self.nodes.get(node.parent?)).take(self.nodes.len())
@@ -426,9 +422,8 @@ impl Scene<'_> {
     }
 }
 
-/// Returns the parent of each of `count` nodes by `parent_of`, which may return
-/// anything: a parent that does not exist, is the node itself or closes a cycle
-/// is omitted.
+/// Returns the parents of `count` nodes. `parent_of` is untrusted: parents that do not
+/// exist, are the node itself or close a cycle are omitted.
 pub fn sound_parents(
     count: usize,
     parent_of: impl Fn(usize) -> Option<usize>,

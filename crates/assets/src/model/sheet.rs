@@ -11,14 +11,14 @@ const MAX_ENLARGED: usize = 8;
 /// The size of the pictures of a contact sheet.
 #[derive(Debug, Clone, Copy)]
 pub enum Scale {
-    /// Each is as large as fits into its cell.
+    /// Each picture is as large as fits into its cell.
     Own,
-    /// All have one scale: a side of this many pixels fits into a cell.
+    /// All pictures have one scale: a side of this many pixels fits into a cell.
     Common(u32),
 }
 
-/// Renders pictures in a square grid on a transparent background. `count` is
-/// their number; those that cannot be shown leave their cells empty.
+/// Renders `count` pictures in a square grid on a transparent background. Pictures that
+/// cannot be shown leave their cells empty.
 pub fn sheet(
     count: usize,
     scale: Scale,
@@ -28,7 +28,7 @@ pub fn sheet(
     let columns = (1..=edge).find(|columns| columns * columns >= count);
     let columns = columns.unwrap_or(edge);
     let cell = edge / columns;
-    // A gap between cells that are large enough for one.
+    // A gap between cells, if they are large enough.
     let inner = if cell >= 16 { cell - 2 } else { cell };
     let mut pixels = vec![[0; 4]; edge * edge];
     for (index, picture) in pictures.take(columns * columns).enumerate() {
@@ -70,8 +70,8 @@ pub fn reduced(picture: Picture, edge: u32) -> Picture {
     }
 }
 
-/// Returns the size of a picture in a cell: smaller, or enlarged by an integer
-/// factor, so that it fits, and so does a side of `longest` pixels.
+/// Returns the size of a picture in a cell: reduced, or enlarged by an integer factor.
+/// A side of `longest` pixels must fit at the same scale.
 fn fitted(width: usize, height: usize, longest: usize, cell: usize) -> (usize, usize) {
     let longer = width.max(height).max(longest).max(1);
     if longer <= cell {
@@ -82,8 +82,7 @@ fn fitted(width: usize, height: usize, longest: usize, cell: usize) -> (usize, u
     (scale(width), scale(height))
 }
 
-/// Returns a picture in another size: each pixel is the mean of those that it
-/// covers.
+/// Scales a picture down: each pixel is the mean of the pixels that it covers.
 fn scaled(pixels: &[[u8; 4]], width: usize, to_width: usize, to_height: usize) -> Vec<[u8; 4]> {
     let height = pixels.len() / width.max(1);
     if let Some(times) = enlargement([width, height], [to_width, to_height]) {
@@ -129,7 +128,7 @@ fn enlarged(pixels: &[[u8; 4]], width: usize, times: usize) -> Vec<[u8; 4]> {
     for row in pixels.chunks_exact(width) {
         let start = enlarged.len();
         for &pixel in row {
-            // // Transparent pixels have no color, so that means ignore them.
+            // Transparent pixels have no color, so that means ignore them.
             let pixel = if pixel[3] == 0 { [0; 4] } else { pixel };
             enlarged.extend(std::iter::repeat_n(pixel, times));
         }
@@ -140,7 +139,7 @@ fn enlarged(pixels: &[[u8; 4]], width: usize, times: usize) -> Vec<[u8; 4]> {
     enlarged
 }
 
-/// Returns the mean of colors that were summed with their alpha as weight.
+/// Returns the mean of colors that were summed with alpha as weight.
 fn mean([red, green, blue, alpha]: [u64; 4], count: u64) -> [u8; 4] {
     if alpha == 0 {
         return [0; 4];

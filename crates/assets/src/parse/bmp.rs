@@ -1,7 +1,7 @@
-//! BMP: pictures of units in many mods of Total Annihilation (FORMATS, TA 8), and
-//! inside of packed pictures of Neversoft (FORMATS, Neversoft 7).
+//! BMP: pictures of units in many mods of Total Annihilation (FORMATS, TA 8), and in
+//! packed pictures of Neversoft (FORMATS, Neversoft 7).
 //!
-//! Only the variants that occur in archives are supported: uncompressed pixels.
+//! Supports the variants in archives, which are uncompressed.
 
 use bytes::Bytes;
 use get_size2::GetSize;
@@ -19,7 +19,7 @@ const MAX_PIXELS: u64 = 64 << 20;
 /// Bytes before the second header.
 const FILE_HEADER_SIZE: usize = 14;
 
-/// Bytes of the second header that are read; it may have more.
+/// Supported length of the second header; it may be longer.
 const HEADER_SIZE: usize = 40;
 
 /// Bytes of a color of the palette: blue, green, red, unused.
@@ -162,7 +162,7 @@ impl Bmp {
         (self.width as usize * usize::from(self.bits)).div_ceil(32) * 4
     }
 
-    /// Returns the pixels. Those that are not in the file are 0.
+    /// Returns the pixels. Missing pixels are 0.
     pub fn decode(&self) -> Pixels {
         let (width, height) = (self.width as usize, self.height as usize);
         let channels = if matches!(self.bits, 24 | 32) { 3 } else { 1 };
@@ -205,7 +205,7 @@ impl Bmp {
         palette.map(|[r, g, b]| [r, g, b, 255]).collect()
     }
 
-    /// Returns the number of colors that an index can have.
+    /// Returns the number of possible colors.
     pub fn colors(&self) -> usize {
         1 << self.bits.min(8)
     }

@@ -1,10 +1,9 @@
-//! Colors in the forms that the files of several families have.
+//! Colors in forms that several families use.
 
 use super::pixels::color::from_xrgb1555;
 
-/// Returns red, green, blue and alpha of a color of 16 bits, which is opaque: 5
-/// bits of red, green and blue each, from the lowest. The highest bit matters
-/// for blending only.
+/// Converts an opaque 16-bit color: 5 bits of red, green and blue each, from the
+/// lowest. The highest bit matters for blending only.
 pub fn opaque(stored: u16) -> [u8; 4] {
     let part = |shift: u16| {
         let value = (stored >> shift & 31) as u8;
@@ -13,13 +12,12 @@ pub fn opaque(stored: u16) -> [u8; 4] {
     [part(0), part(5), part(10), 255]
 }
 
-/// Returns the nearest color of 16 bits, whose highest bit is not set.
+/// Returns the nearest 16-bit color, with the highest bit clear.
 pub fn nearest([r, g, b, a]: [u8; 4]) -> u16 {
     from_xrgb1555([b, g, r, a]) & 0x7FFF
 }
 
-/// Returns 256 colors, each red, green, blue; `None` if there are more or fewer
-/// bytes.
+/// Returns 256 colors, each red, green, blue; `None` for another number of bytes.
 pub fn palette(bytes: &[u8]) -> Option<[[u8; 3]; 256]> {
     let (colors, rest) = bytes.as_chunks();
     let colors = colors.try_into().ok()?;

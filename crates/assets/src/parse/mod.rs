@@ -27,7 +27,7 @@ pub struct Incomplete<M> {
     pub model: M,
 }
 
-/// Returns the model of a parser, whether it is complete or not, and the error.
+/// Returns the model of a parser, complete or not, and the error.
 pub fn so_far<M>(result: std::result::Result<M, Box<Incomplete<M>>>) -> (M, Option<Error>) {
     match result {
         Ok(model) => (model, None),

@@ -1,4 +1,4 @@
-//! Short runs of bytes, the most common ones in pictures.
+//! Copies and fills of short runs of bytes, which are the most common ones in pictures.
 
 /// Number of bytes in one write.
 pub const AT_ONCE: usize = 16;

@@ -1,5 +1,5 @@
-//! ADPCM of the PlayStation's sound chip (SPU): blocks of 16 bytes with 28
-//! samples, in sounds of several families (FORMATS, Neversoft 3).
+//! ADPCM of the PlayStation's sound chip (SPU): blocks of 16 bytes with 28 samples,
+//! which several families use (FORMATS, Neversoft 3).
 
 use hpimount_containers::io::Warnings;
 
@@ -14,14 +14,14 @@ const END: u8 = 1;
 const REPEAT: u8 = 2;
 const LOOP_START: u8 = 4;
 
-/// Flags of the block that Sony's tools append, which is not heard.
+/// Flags of the inaudible block that Sony's tools append.
 const TERMINATOR: u8 = 7;
 
 /// Largest shift and filter that mean something.
 const MAX_SHIFT: u8 = 12;
 const MAX_FILTER: u8 = 4;
 
-/// Shift that the chip uses instead of a larger one.
+/// The chip uses this shift in place of larger ones.
 const OTHER_SHIFT: u8 = 9;
 
 /// Pairs of coefficients, in 1/64.
@@ -30,7 +30,7 @@ const FILTERS: [(i32, i32); 5] = [(0, 0), (60, 0), (115, -52), (98, -55), (122, 
 /// Rounding of a sample's prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rounding {
-    /// Each of the two terms, as the PlayStation does.
+    /// Each of the two terms is rounded, as on the PlayStation.
     Terms,
     /// Their sum.
     Sum,
@@ -50,9 +50,9 @@ fn clamp(sample: i32) -> i32 {
     sample.clamp(i16::MIN.into(), i16::MAX.into())
 }
 
-/// Encodes samples as blocks without flags; silence fills the last one, or else the
-/// begin of the samples that are `repeated` after it. Every block has the filter and
-/// shift with the least error.
+/// Encodes samples as blocks without flags. The last block is filled with silence, or
+/// with the start of the `repeated` samples. Every block uses the filter and shift with
+/// the least error.
 fn encode(samples: &[i16], repeated: &[i16], rounding: Rounding) -> Vec<u8> {
     let mut data = Vec::with_capacity(samples.len().div_ceil(SAMPLES) * BLOCK);
     let mut history = (0, 0);
@@ -75,9 +75,9 @@ fn encode(samples: &[i16], repeated: &[i16], rounding: Rounding) -> Vec<u8> {
     data
 }
 
-/// Encodes samples like those that `old` has blocks of, `heard` of them up to its
-/// end: with the same flags, and the same blocks after the end. `start` is the first
-/// sample of the loop, whose begin fills the last block.
+/// Encodes samples in the layout of the sound `old`, whose first `heard` samples are
+/// audible: keeps the flags, and the blocks after the end. `start` is the first sample
+/// of the loop, whose beginning fills the last block.
 ///
 /// # Errors
 /// Returns the reason why a loop does not fit.
@@ -103,11 +103,11 @@ pub fn encode_like(
         let flags = match number {
             last if last + 1 == count && heard > 0 => like(heard - 1),
             inner if inner + 1 < heard => like(inner),
-            // More blocks than before are like those inside.
+            // Additional blocks have the flags of inner blocks.
             _ if heard > 1 => like(heard - 2) & !LOOP_START,
             _ => 0,
         };
-        // Sounds repeat from the last start, which can be the last block.
+        // Sounds repeat from the last start flag, which may be on the last block.
         block[1] = match start.map(|start| start as usize / SAMPLES) {
             Some(start) if start == number => flags | LOOP_START,
             Some(start) if start < number => flags & !LOOP_START,
@@ -118,7 +118,7 @@ pub fn encode_like(
     Ok(data)
 }
 
-/// Returns the first sample of the block that a sample is in.
+/// Returns the first sample of the block with a sample.
 fn first_of_block(sample: u32) -> usize {
     sample as usize / SAMPLES * SAMPLES
 }
@@ -138,8 +138,7 @@ pub fn loop_warning(samples: u32, start: u32) -> Option<String> {
     })
 }
 
-/// Gives the blocks of the first `heard` samples a loop from the block of this sample to
-/// their end.
+/// Loops the blocks of the first `heard` samples from the block with this sample.
 pub fn set_loop(data: &mut [u8], heard: u32, start: u32) {
     let blocks = data.as_chunks_mut::<BLOCK>().0;
     let heard = (heard as usize).div_ceil(SAMPLES).min(blocks.len());
@@ -216,8 +215,8 @@ pub struct Extent {
     pub loops: Option<(u32, u32)>,
 }
 
-/// Returns the part of a sound that is heard: up to the first block with the
-/// end flag, or all of it if anything audible follows, as in a stream.
+/// Returns the audible part of a sound: up to the first block with the end flag, or
+/// everything if audible blocks follow, as in a stream.
 pub fn extent(data: &[u8], warnings: &mut Warnings) -> Extent {
     let (blocks, rest) = data.as_chunks::<BLOCK>();
     if !rest.is_empty() {
@@ -266,7 +265,7 @@ fn is_audible(block: &[u8; BLOCK]) -> bool {
     !is_terminator(block) && block[2..].iter().any(|&byte| byte != 0)
 }
 
-/// Returns whether bytes without a header can be blocks.
+/// Returns true if bytes without a header may be blocks.
 pub fn is_plausible(data: &[u8]) -> bool {
     let (blocks, rest) = data.as_chunks::<BLOCK>();
     let is_block = |block: &[u8; BLOCK]| {
@@ -340,7 +339,7 @@ mod tests {
             let old = old.as_flattened();
             encode_like(&samples, Rounding::Sum, old, heard, Some(start))
         };
-        // The flags of the sound that was are enough, if it repeats.
+        // The old flags are sufficient if the sound already loops.
         let whole = [LOOP_START, REPEAT, END | REPEAT];
         let single = [LOOP_START | END | REPEAT];
         for (count, old, last) in [(20, &whole[..], 27), (20, &single, 27), (90, &single, 111)] {

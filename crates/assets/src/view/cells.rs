@@ -13,18 +13,18 @@ use crate::model::Reservation;
 pub struct Cells<M> {
     /// The columns that name a row.
     pub keys: &'static [&'static [&'static str]],
-    /// Returns the value that a text in a cell stands for.
+    /// Returns the value of a text in a cell.
     pub value: CellValue<M>,
 }
 
-/// Returns the path of a value of a model, and the value that a text gives it. The cell is
-/// named by the number of its row and by its column; `None` if it cannot be edited.
+/// Returns the path of a value of a model, and the value of a text for it. The row
+/// number and the column identify the cell. Returns `None` if it cannot be edited.
 pub type CellValue<M> = fn(&M, usize, &str, &str) -> Option<(String, Value)>;
 
 /// Changes by an edited table.
 #[derive(Debug, Default)]
 pub struct CellEdits {
-    /// The edits of values. Their places are those in the table.
+    /// The edits of values, with the places in the table.
     pub edits: Vec<Edit>,
     /// Doubtful edits, one sentence each.
     pub warnings: Vec<String>,
@@ -60,7 +60,7 @@ impl<M> Cells<M> {
     }
 }
 
-/// A table that is being rendered, in reserved memory.
+/// A table during rendering, in reserved memory.
 pub(super) struct Rendering<'a> {
     pub(super) bytes: Vec<u8>,
     context: &'a dyn AssetContext,

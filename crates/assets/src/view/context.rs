@@ -16,7 +16,7 @@ use hpimount_containers::volume::AssetType;
 pub struct NamedAsset {
     /// The name.
     pub name: String,
-    /// The archive, if it is another one than the requesting asset's.
+    /// The archive, if it differs from the archive of the requesting asset.
     pub archive: Option<String>,
     /// The four letters of its type; `None` if it is unknown.
     pub code: Option<[u8; 4]>,
@@ -31,8 +31,8 @@ pub struct ChosenPalette {
     pub file: String,
 }
 
-/// A value that views compute once for a whole archive, game or folder, such as
-/// an index of its textures.
+/// A value that views compute once for an archive, game or folder, such as an index of
+/// its textures.
 pub trait Shared: Any + Send + Sync {
     /// Returns its memory, in bytes.
     fn memory(&self) -> usize;
@@ -43,22 +43,20 @@ pub type MakeShared<'a> = &'a dyn Fn(&dyn AssetContext) -> Box<dyn Shared>;
 
 /// The environment of an asset: the files that its view may read.
 ///
-/// Names and paths are compared ignoring ASCII case. Methods return `None` for
-/// a file that does not exist, is too large, or cannot be read; in the last
-/// case, if the fault may be temporary, results that depend on it are not
-/// cached.
+/// Names and paths ignore ASCII case. Methods return `None` for a file that does not
+/// exist, is too large, or cannot be read. If a read error may be temporary, results
+/// that depend on it are not cached.
 pub trait AssetContext {
-    /// Returns the name of the asset itself; empty if it is unknown.
+    /// Returns the name of the asset itself, or an empty one if it is unknown.
     fn name(&self) -> &str;
 
     /// Finds a file.
     fn find(&self, key: AssetKey<'_>) -> Option<AssetRef>;
 
-    /// Returns the files with one of these extensions (lower case, without the
-    /// dot), in the order of their paths: those in and below the directories in
-    /// the root of the asset's archive, merged game or folder whose names begin
-    /// with `folder`. With an empty name, all files are searched. The contents
-    /// of nested archives are not.
+    /// Returns the files with one of these extensions (lower case, without the dot),
+    /// sorted by path, below the directories whose names begin with `folder` in the
+    /// root of the asset's archive, merged game or folder. An empty name searches all
+    /// files. Does not search nested archives.
     fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
         let _ = (folder, extensions);
         Vec::new()
@@ -70,7 +68,7 @@ pub trait AssetContext {
         String::new()
     }
 
-    /// Returns the name of the archive that a file is in.
+    /// Returns the name of a file's archive.
     fn archive_of(&self, file: AssetRef) -> String {
         let _ = file;
         String::new()
@@ -88,15 +86,14 @@ pub trait AssetContext {
         Ok(None)
     }
 
-    /// Returns the parsed model of an asset; `None` if that model is currently
-    /// being built and depends on this one.
+    /// Returns the parsed model of an asset, or `None` during the construction of a
+    /// model that this one depends on.
     fn model(&self, file: AssetRef) -> Option<Arc<dyn View>> {
         let _ = file;
         None
     }
 
-    /// Returns the value that is shared under `name`, created by `make` on the
-    /// first call.
+    /// Returns the value shared under `name`. `make` creates it on the first call.
     fn shared(&self, name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>>;
 
     /// Returns the number of bytes that [`AssetContext::read`] returns; `None`
@@ -106,7 +103,7 @@ pub trait AssetContext {
         None
     }
 
-    /// Returns the files in the directory at a path as in [`Wanted::Path`], in
+    /// Returns the files in a directory, given by a path as in [`Wanted::Path`], in
     /// order.
     fn list(&self, directory: &str) -> Vec<AssetRef> {
         let _ = directory;
@@ -121,8 +118,7 @@ pub trait AssetContext {
         Vec::new()
     }
 
-    /// Returns the palette chosen by the user for all pictures without one of
-    /// their own.
+    /// Returns the palette that the user chose for pictures without a palette.
     fn palette(&self) -> Option<&ChosenPalette> {
         None
     }
@@ -165,16 +161,16 @@ pub trait AssetContext {
         None
     }
 
-    /// Returns the name of the asset with this id in its archive, looked up
-    /// like [`Wanted::Id`]. The file may have another name.
+    /// Returns the name of the asset with this id in its archive, looked up like
+    /// [`Wanted::Id`]. The file name may differ.
     fn asset_name(&self, id: u32) -> Option<NamedAsset> {
         let _ = id;
         None
     }
 
-    /// Returns the name of the asset with this id in any archive of the folder
-    /// or disc around the asset's archive, nearest first. Only links refer to
-    /// assets so far away.
+    /// Returns the name of the asset with this id in any archive of the folder or disc
+    /// around the asset's archive, nearest first. Only links refer to such distant
+    /// assets.
     fn asset_name_anywhere(&self, id: u32) -> Option<NamedAsset> {
         self.asset_name(id)
     }
@@ -186,15 +182,13 @@ impl dyn AssetContext + '_ {
         self.read(self.find(AssetKey::Sibling(name))?)
     }
 
-    /// Reserves memory for a scene with this number of face corners, before it
-    /// is built.
+    /// Reserves memory for a scene with this number of face corners before it is built.
     pub fn reserve_scene(&self, corners: usize) -> io::Result<Option<Reservation>> {
         self.reserve(corners * CORNER_BYTES)
     }
 }
 
-/// Returns the value that is shared under `name`, created by `make` on the
-/// first call.
+/// Returns the value shared under `name`. `make` creates it on the first call.
 pub fn shared<T: Shared>(
     context: &dyn AssetContext,
     name: &'static str,

@@ -1,7 +1,7 @@
 //! The conversions of an asset in a converted tree.
 //!
-//! The names in such a tree follow from the names and types of the files alone:
-//! nothing is decoded for them.
+//! The names in such a tree depend only on the names and types of files. Nothing is
+//! decoded for them.
 
 use super::{View, ViewFile};
 use hpimount_containers::text::has_extension;
@@ -10,12 +10,12 @@ use hpimount_containers::volume::AssetType;
 /// The files of an asset in a converted tree.
 #[derive(Debug, Clone, Copy)]
 pub struct Converted {
-    /// Folder, in the tree of an archive without meaningful directories.
+    /// Folder in the tree of an archive without meaningful directories.
     pub folder: Folder,
-    /// The files that are named after the asset, with another extension: a
-    /// complete conversion or a preview. At most 255.
+    /// The files named after the asset, with another extension: complete conversions or
+    /// previews. At most 255.
     pub files: &'static [ConvertedFile],
-    /// True if all files of its view are shown in a directory with the asset's name.
+    /// True if a directory with the asset's name contains all files of its view.
     pub has_directory: bool,
 }
 
@@ -24,19 +24,19 @@ pub struct Converted {
 pub enum Folder {
     /// One with this name.
     Named(&'static str),
-    /// One in the directory with this name, named after the asset's type.
+    /// A file in this directory, named after the asset's type.
     OfType(&'static str),
 }
 
 /// A file that is converted from an asset.
 #[derive(Debug, Clone, Copy)]
 pub struct ConvertedFile {
-    /// Directory, if it is not beside the other files.
+    /// Directory, if the file is not beside the others.
     pub folder: Option<&'static str>,
     /// Extension, without the dot.
     pub extension: &'static str,
-    /// Name of the file in the asset's view; without one, or if the view has no
-    /// such file, the first one with the extension.
+    /// Name of the file in the asset's view. Without a name, or if the view has no such
+    /// file, the first file with the extension is used.
     pub part: Option<&'static str>,
 }
 
@@ -78,7 +78,7 @@ impl Converted {
         }
     }
 
-    /// Creates a directory with the parts, and these files beside it.
+    /// Creates a directory for the parts, with these files beside it.
     pub const fn parts(files: &'static [ConvertedFile]) -> Self {
         Self {
             files,
@@ -99,7 +99,7 @@ impl Converted {
 }
 
 impl ConvertedFile {
-    /// Creates a conversion: the first file of the view with this extension.
+    /// Creates a conversion to the first file of the view with this extension.
     pub const fn first(extension: &'static str) -> Self {
         Self {
             folder: None,
@@ -108,7 +108,7 @@ impl ConvertedFile {
         }
     }
 
-    /// Creates a conversion: the file of the view with this name.
+    /// Creates a conversion to the file of the view with this name.
     pub const fn named(extension: &'static str, part: &'static str) -> Self {
         Self {
             part: Some(part),
@@ -116,9 +116,8 @@ impl ConvertedFile {
         }
     }
 
-    /// Returns the number of its file in the view; `None` if the asset does not
-    /// have it. The reason and the partial properties of a damaged asset are no
-    /// conversion.
+    /// Returns the number of the file in the view, or `None` if the view lacks it. A
+    /// damaged asset's error and partial properties are not conversions.
     pub fn find(&self, view: &dyn View) -> Option<usize> {
         let has = |file: &ViewFile| has_extension(file.name.as_bytes(), self.extension);
         let is_part = |file: &ViewFile| {

@@ -1,5 +1,5 @@
-//! The files that show a model that is exported whole: its scene, its pictures,
-//! and each of its parts, from an export plan of the format.
+//! Files for a model that is exported as a whole: its scene, its pictures, and each of
+//! its parts, according to an export plan of the format.
 
 use std::io::{self, Write};
 
@@ -16,8 +16,8 @@ const MATERIALS: &str = "materials.mtl";
 /// A model with its export plan. Pictures and parts are numbered; some may not be
 /// shown.
 pub trait Exported: 'static {
-    /// Returns the pictures that are shown: their numbers, and the names of
-    /// their files without extension.
+    /// Returns the visible pictures: their numbers, and the names of their files
+    /// without extension.
     fn pictures(&self) -> impl Iterator<Item = (usize, String)>;
 
     /// Returns the picture with this number; `None` if it cannot be decoded.
@@ -35,7 +35,7 @@ pub trait Exported: 'static {
     /// Returns the number of all parts, shown or not.
     fn part_count(&self) -> usize;
 
-    /// Returns the parts that are shown: their numbers and names.
+    /// Returns the visible parts: numbers and names.
     fn parts(&self) -> impl Iterator<Item = (usize, String)>;
 
     /// Returns the scene of the part with this number.
@@ -82,8 +82,8 @@ pub fn add_files<E: Exported + GetSize + Send + Sync>(exported: &E, page: &mut P
     }
 }
 
-/// Writes the materials for an OBJ file; `textures` is the path of the folder
-/// of the pictures from its own.
+/// Writes the materials for an OBJ file. `textures` is the relative path of the folder
+/// of the pictures.
 pub fn write_materials<E: Exported>(
     exported: &E,
     textures: &str,

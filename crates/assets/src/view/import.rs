@@ -1,10 +1,10 @@
-//! The way back: an edited file of a view becomes the asset again.
+//! Conversion of edited files of a view back to the asset.
 //!
-//! A format that can be written has an [`Import`] in its [`ViewFormat`]. The inverse of a view is in
-//! the room of the format, in its `import` or `encode`. An asset keeps its form:
-//! size, palette, number of levels, rate. What does not fit is refused with a
-//! reason and a remedy, which follow the path of the edited file in messages:
-//! "has 640x480 pixels, must have 320x240".
+//! A writable format has an [`Import`] in its [`ViewFormat`]. The inverse of a view is
+//! in the folder of the format, in its `import` or `encode`. An asset keeps its form:
+//! size, palette, number of levels, rate. Anything else is refused with a reason and a
+//! remedy, which follow the path of the edited file in messages: "has 640x480 pixels,
+//! must have 320x240".
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub type Import = fn(&Edit<'_>) -> Result<Imported, String>;
 pub struct Edit<'a> {
     /// The asset, with earlier edits.
     pub asset: &'a Bytes,
-    /// The asset without them, which the files of its view show.
+    /// The unedited asset, which the files of its view show.
     pub original: &'a Bytes,
     /// Environment.
     pub context: &'a dyn AssetContext,
@@ -86,7 +86,7 @@ pub enum Imported {
 pub struct Changed {
     /// Bytes.
     pub asset: Vec<u8>,
-    /// Other assets that changed with it, such as a table with its length.
+    /// Other assets that changed too, such as a table with the asset's length.
     pub others: Vec<(AssetRef, Vec<u8>)>,
     /// Doubtful edits, one sentence each.
     pub warnings: Vec<String>,
@@ -123,7 +123,7 @@ impl From<Vec<u8>> for Imported {
 pub struct Problems(Vec<String>);
 
 impl Problems {
-    /// Maximum number of problems of a file that are listed.
+    /// Maximum number of listed problems of a file.
     pub const MAX: usize = 50;
 
     /// Adds a problem, which begins with its place in the file.
@@ -158,7 +158,7 @@ pub(super) fn shortened(name: &str) -> String {
     name.chars().take(MAX_NAME).collect()
 }
 
-/// A file of a view, or several ones, that can be edited.
+/// Files of a view that can be edited.
 #[derive(Debug, Clone, Copy)]
 pub struct Editable {
     /// Path in the view, where `*` stands for any text.
@@ -191,12 +191,11 @@ impl Editable {
     }
 }
 
-/// The reason to refuse an edit of a file that is only one of several that show
-/// the asset, and not the one to edit.
+/// The refusal for a file that is not the one to edit among several that show the
+/// asset.
 pub const NOT_THIS_FILE: &str = "is generated, and no asset can be made from it";
 
-/// The pixels of an edited picture, and the memory for their import, to be kept until it
-/// ends.
+/// The pixels of an edited picture, with the memory for their import.
 pub type EditedPixels = (Vec<[u8; 4]>, Option<Reservation>);
 
 /// Memory that the import of a picture takes for each pixel, in bytes: the picture, and
@@ -210,7 +209,7 @@ const MEMORY_OF_PIXEL: u64 = 12;
 const MEMORY_OF_MODEL: usize = 3;
 
 /// Reserves memory for the models of an asset before and after an edit, for pictures of
-/// assets that have more than pixels.
+/// assets that contain more than pixels.
 ///
 /// # Errors
 /// Returns an error if memory is short.
@@ -247,8 +246,8 @@ pub fn picture(edit: &Edit<'_>, (width, height): (u32, u32)) -> Result<EditedPix
     Ok((picture.into_rgba(), memory))
 }
 
-/// Reads an edited WAV file, which must have these channels, samples per second, and
-/// at least one sample.
+/// Reads an edited WAV file. It must have this number of channels, this sample rate,
+/// and at least one sample.
 pub fn sound(file: &[u8], channels: u16, rate: u32) -> Result<wav::Edited, String> {
     let edited = wav::read(file)?;
     let found = edited.wav;
@@ -291,15 +290,14 @@ pub fn new_loop(
     Ok(edited.loops.filter(is_new))
 }
 
-/// Returns a sentence about transparent pixels of a picture that will be opaque,
-/// if it has any.
+/// Returns a warning if transparent pixels of a picture become opaque.
 pub fn opacity_warning(pixels: &[[u8; 4]]) -> Option<String> {
     let count = pixels.iter().filter(|pixel| pixel[3] != 255).count();
     (count > 0).then(|| format!("{count} transparent pixels become opaque"))
 }
 
-/// Returns an asset that shows the pixels of an edited picture as `shown`; `form` is the
-/// name of their form.
+/// Returns an asset with the pixels of an edited picture, which it shows as `shown`.
+/// `form` is the name of the pixel format.
 pub fn with_pixels(asset: Vec<u8>, edited: &[[u8; 4]], shown: &[[u8; 4]], form: &str) -> Changed {
     let opaque = edited.iter().zip(shown);
     let opaque = opaque.filter(|(edited, shown)| edited[3] < OPAQUE && shown[3] == 255);
@@ -329,8 +327,8 @@ pub fn place_of(file: &Bytes, slice: &Bytes) -> Result<Range<usize>, String> {
     place.ok_or_else(|| "shows pixels that are not in the file".to_owned())
 }
 
-/// Writes `new` over the bytes of `old`, a slice of `file`, in a copy of it. What does
-/// not fit, because the file ends in it, is left out.
+/// Overwrites `old`, a slice of `file`, with `new` in a copy of the file. If the file
+/// ends early, the rest is left out.
 ///
 /// # Errors
 /// Returns a reason if `old` belongs to another buffer.
@@ -342,7 +340,7 @@ pub fn overwrite(file: &Bytes, old: &Bytes, new: &[u8], copy: &mut [u8]) -> Resu
 }
 
 /// Edits the file with this path of an asset's view, such as `textures/0.png`, without
-/// other files of the mount.
+/// access to other files of the mount.
 ///
 /// # Errors
 /// Returns the reason why the file cannot be edited this way.

@@ -90,7 +90,7 @@ fn parsed(text: &[u8]) -> serde_json::Value {
     serde_json::from_slice(text).expect("written JSON is valid")
 }
 
-/// The layout of a list or an object that is being written.
+/// The layout of a list or an object during writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
     /// A list with no first element yet.

@@ -1,9 +1,9 @@
 //! Generated files that show a parsed asset as JSON, tables, text, pictures and
 //! models.
 //!
-//! An asset `X` has a directory `X.meta` beside it; its files are the
-//! [`ViewFile`]s of the asset's [`View`]. A new asset format is a folder in its
-//! family and one line in the family's list of formats.
+//! An asset `X` has a directory `X.meta` beside it. Its files are the [`ViewFile`]s of
+//! the asset's [`View`]. A new asset format is a folder in its family and one line in
+//! the family's list of formats.
 
 mod asset_key;
 pub mod cells;
@@ -45,9 +45,9 @@ use hpimount_containers::text::has_extension;
 /// A generated file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewFile {
-    /// Folder below `X.meta`, if it is not in `X.meta` itself.
+    /// Folder below `X.meta`, if any.
     pub folder: Option<Cow<'static, str>>,
-    /// Name of the file, not yet escaped for a file system.
+    /// File name, not escaped for a file system.
     pub name: String,
 }
 
@@ -92,7 +92,7 @@ impl ViewFile {
         }
     }
 
-    /// Returns the memory of its names on the heap, in bytes.
+    /// Returns the heap memory of the names, in bytes.
     fn heap_size(&self) -> usize {
         let folder = match &self.folder {
             Some(Cow::Owned(folder)) => folder.capacity(),
@@ -122,15 +122,14 @@ pub trait View: Send + Sync {
         out: &mut dyn Write,
     ) -> io::Result<()>;
 
-    /// Returns the size of the file with number `index` in bytes, if known
-    /// without rendering the file.
+    /// Returns the size of the file with number `index` in bytes, if it is known
+    /// without rendering.
     fn size(&self, index: usize) -> Option<u64> {
         let _ = index;
         None
     }
 
-    /// Returns why the asset could not be parsed completely, or `None` if it
-    /// could.
+    /// Returns the reason why the asset was not parsed completely.
     fn failure(&self) -> Option<&Error> {
         None
     }
@@ -145,14 +144,13 @@ pub trait View: Send + Sync {
     /// the environment of the asset.
     fn table<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Rows<'a>>;
 
-    /// Returns the values that can be edited one by one, and the number of the file
-    /// that has them, if there is one.
+    /// Returns the individually editable values, and the number of their file.
     fn values<'a>(&'a self, context: &'a dyn AssetContext) -> Option<(Option<usize>, Node<'a>)> {
         let _ = context;
         None
     }
 
-    /// Returns whether the cells of the file with number `index`, a table, are such values.
+    /// Returns true if the file with number `index` is a table of such values.
     fn has_cells(&self, index: usize) -> bool {
         let _ = index;
         false
@@ -173,7 +171,7 @@ pub trait View: Send + Sync {
         Err(import::NOT_THIS_FILE.to_owned())
     }
 
-    /// Returns whether the file with number `index` is edited value by value.
+    /// Returns true if the file with number `index` is edited value by value.
     fn has_values(&self, index: usize, context: &dyn AssetContext) -> bool {
         let values = self.values(context);
         self.has_cells(index) || values.is_some_and(|(file, _)| file == Some(index))
@@ -184,15 +182,15 @@ pub trait View: Send + Sync {
         self.files().iter().position(wanted)
     }
 
-    /// Returns the memory of the view in bytes, including that on the heap. The
-    /// bytes that it was parsed from are shared and not counted.
+    /// Returns the memory of the view in bytes, including the heap. Does not count the
+    /// parsed bytes, which are shared.
     fn memory(&self) -> usize;
 }
 
-/// Parses the bytes of a whole file, using other files of the mount. The view
-/// keeps slices of the bytes. The view of an asset that could not be parsed
-/// completely has a [`View::failure`], if it shows parts of the asset; if there is
-/// nothing to show, the error is returned instead.
+/// Parses the bytes of a whole file, using other files of the mount. The view keeps
+/// slices of the bytes. The view of an incompletely parsed asset has a
+/// [`View::failure`] and shows its known parts. If there are none, the error is
+/// returned instead.
 pub type Open = fn(&Bytes, &dyn AssetContext) -> Opened;
 
 /// The result of [`Open`].
@@ -219,28 +217,27 @@ pub type Opened = Result<Box<dyn View>, Error>;
 pub struct ViewFormat {
     /// Short name, as shown in `info.json`.
     pub name: &'static str,
-    /// Extensions of its files, in lower case, without the first dot
-    /// (`hgo.blk`).
+    /// File name extensions, in lower case, without the first dot (`hgo.blk`).
     pub extensions: &'static [&'static str],
-    /// Whole names of its files, in lower case, if other files have the same
-    /// extension; at most 15 bytes each.
+    /// Complete file names in lower case, for extensions that other files share; at
+    /// most 15 bytes each.
     pub names: &'static [&'static str],
-    /// Types of its files in archives, four letters each.
+    /// Types in archives, four letters each.
     pub asset_types: &'static [[u8; 4]],
-    /// Types of its files on desktops. With a [`ViewFormat::preview`], file
-    /// managers request thumbnails of them.
+    /// MIME types. With a [`ViewFormat::preview`], file managers request thumbnails of
+    /// them.
     pub types: &'static [FileType],
     /// The conversions of an asset in converted trees.
     pub converted: Conversion,
-    /// The files of the view that can be edited, if the asset has a form that allows it.
+    /// The editable files of the view, for assets whose form allows it.
     pub edits: &'static [Editable],
-    /// Turns edited files of the view back into the asset, if that is possible.
+    /// Turns edited files of the view back into the asset, if supported.
     pub import: Option<Import>,
     /// Returns the reason why no edited file can become the asset. Mounts show it
     /// before an edit.
     pub refuses: Option<fn(&import::Edit<'_>) -> Option<String>>,
-    /// The files of the view that cannot be edited although others of their kind can, each
-    /// with the reason, after its path.
+    /// Files of the view that cannot be edited although similar files can, each with
+    /// the reason, after its path.
     pub left_out: &'static [Editable],
     /// Writes edited values of a text.
     pub edit: Option<EditText>,
@@ -251,13 +248,13 @@ pub struct ViewFormat {
     pub preview: Option<Preview>,
     /// Parses a file.
     pub open: Open,
-    /// Returns whether a file without such an extension has the format, by its
-    /// content; `None` if the content does not tell.
+    /// Detects the format of a file without such an extension by its content. Returns
+    /// `None` if the content does not tell.
     pub matches: Option<fn(&Bytes) -> bool>,
 }
 
-/// The [`Preview::rank`] of assets that represent their archive alone, such as the
-/// banner of a disc.
+/// The [`Preview::rank`] of assets that represent their archive exclusively, such as
+/// the banner of a disc.
 pub const ALONE: u8 = 0;
 
 /// The pictures that represent an asset.
@@ -266,17 +263,15 @@ pub const ALONE: u8 = 0;
 /// pictures represent it.
 #[derive(Debug, Clone, Copy)]
 pub struct Preview {
-    /// Names of files of the view, the best first. Without any, the first
-    /// picture of the view is taken.
+    /// Names of files of the view, best first. If empty, the first picture of the view
+    /// is used.
     pub files: &'static [&'static str],
-    /// Position among the formats whose assets represent an archive: those with
-    /// lower numbers come first.
+    /// Rank among formats whose assets represent an archive; the lowest rank wins.
     pub rank: u8,
 }
 
 impl ViewFormat {
-    /// Creates a format without extensions and types, which shows an asset only
-    /// as a view.
+    /// Creates a format without extensions and types, whose assets have only a view.
     pub const fn new(name: &'static str, open: Open) -> Self {
         Self {
             name,
@@ -297,7 +292,7 @@ impl ViewFormat {
         }
     }
 
-    /// Returns whether a file with this name has the format, by its name alone.
+    /// Returns true if a file has the format by its name alone.
     pub fn shows(&self, name: &[u8]) -> bool {
         let mut names = self.names.iter();
         // A file called `.hgo` has no extension.
@@ -306,30 +301,30 @@ impl ViewFormat {
             || extensions.any(|known| has_extension(name, known) && name.len() > known.len() + 1)
     }
 
-    /// Returns how the file at a path in the view can be edited.
+    /// Returns the editing rule of the file at a path in the view.
     pub fn editable(&self, path: &str) -> Option<&'static Editable> {
         self.edits.iter().find(|editable| editable.is_file(path))
     }
 
-    /// Returns why the file at a path in the view cannot be edited, if it is left out.
+    /// Returns the reason why the file at a path in the view is excluded from editing.
     pub fn left_out(&self, path: &str) -> Option<&'static str> {
         let mut left_out = self.left_out.iter();
         Some(left_out.find(|file| file.is_file(path))?.what)
     }
 
-    /// Returns whether a file has the format by its content.
+    /// Returns true if a file has the format by its content.
     pub fn matches(&self, bytes: &Bytes) -> bool {
         self.matches.is_some_and(|matches| matches(bytes))
     }
 }
 
-/// Parses the bytes of an asset; if it cannot be parsed completely, the view
-/// has the error in `error.txt`, and at least the known facts in `info.json`.
+/// Parses the bytes of an asset. If it cannot be parsed completely, the view has the
+/// error in `error.txt`, and at least the known facts in `info.json`.
 pub fn open(format: &ViewFormat, bytes: &Bytes, context: &dyn AssetContext) -> Box<dyn View> {
     (format.open)(bytes, context).unwrap_or_else(|error| refused(format, bytes.len() as u64, error))
 }
 
-/// Returns the view of an asset of this size that is not parsed, with the reason.
+/// Returns the view of an unparsed asset of this size, with the reason.
 pub fn refused(format: &ViewFormat, file_size: u64, error: Error) -> Box<dyn View> {
     let heading = format!("{} that cannot be read", format.name);
     let mut page = Page::new(format.name, heading, Warnings::default());
@@ -342,8 +337,8 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns the file of an asset's view with this path, such as `textures/0.png`, drawn
-/// without other files of the mount.
+/// Renders the file with this path of an asset's view, such as `textures/0.png`,
+/// without access to other files of the mount.
 ///
 /// # Errors
 /// Returns an error if there is no such file, or if it cannot be written.

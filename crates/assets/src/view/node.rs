@@ -15,7 +15,7 @@ use super::rows::{Columns, VALUE, take, take_value};
 /// The nodes of a list.
 pub type Nodes<'a> = Box<dyn Iterator<Item = Node<'a>> + 'a>;
 
-/// A fact: a value, or facts that are made when they are needed.
+/// A fact: a value, or lazily generated facts.
 pub enum Node<'a> {
     /// A value.
     Value(Value),
@@ -25,12 +25,11 @@ pub enum Node<'a> {
     Row(Columns, Vec<Value>),
     /// A list.
     List(Vec<Self>),
-    /// A list that is made when it is needed.
+    /// A lazily generated list.
     Each(Box<dyn Fn() -> Nodes<'a> + 'a>),
     /// A fact that can be edited by a rule.
     Ruled(Box<Self>, Rule<'a>),
-    /// An entry of a map that is not shown, because the asset has none, but that an edited
-    /// file can have.
+    /// A missing entry of a map, which is not shown but can be added by an edit.
     Absent(Box<Self>),
 }
 
@@ -38,34 +37,34 @@ pub enum Node<'a> {
 pub enum Rule<'a> {
     /// It is stored.
     Stored(Place),
-    /// It is a field of a record that is stored.
+    /// A field of a stored record.
     Field(StoredField<'a>),
     /// It is derived from something else. The text says what to edit instead, after the
     /// path of the value: "is the name of the asset".
     Derived(&'static str),
-    /// It is the number of elements of the list with this path.
+    /// The number of elements of the list with this path.
     Count(&'static str),
     /// A list whose elements can be added, deleted and reordered.
     Elements(Elements<'a>),
-    /// It is the number that selects which fields a part has.
+    /// The number that selects the fields of a part.
     Selects(Selector<'a>),
-    /// It is in the words of this version of the program, such as a warning, and is not
-    /// compared: edited files may be of another version.
+    /// A text of this version of the program, such as a warning. It is not compared,
+    /// because edited files may come from another version.
     Remark,
 }
 
-/// A number that selects which fields a part of the asset has.
+/// A number that selects the fields of a part of the asset.
 pub struct Selector<'a> {
     /// Storage location of the number.
     pub place: Place,
-    /// The name of the part. It may have other fields, too.
+    /// The name of the part. It may have further fields.
     pub part: &'static str,
     /// Offset of the selected fields.
     pub start: usize,
     /// The room for them in bytes.
     pub size: usize,
-    /// Returns the selected fields as if all their bytes were 0, with places relative to
-    /// `start`; `None` for a number that selects none.
+    /// Returns the selected fields with zeroed bytes and places relative to `start`;
+    /// `None` if the number selects no fields.
     pub fields: Box<dyn Fn(u32) -> Option<Node<'a>> + 'a>,
 }
 
@@ -79,17 +78,17 @@ pub struct Elements<'a> {
     pub counts: Vec<(Place, Counted)>,
     /// The largest number of elements.
     pub most: usize,
-    /// The least length of the list in bytes; shorter ones are filled with zeros.
+    /// The minimum length of the list in bytes. Shorter lists are padded with zeros.
     pub least_length: usize,
-    /// The name of the field that selects which fields an element has: an element with
-    /// another value is another one.
+    /// The field that selects the fields of an element. An element with another value
+    /// is a different element.
     pub kind: Option<&'static str>,
     /// Describes a new element with these values.
     pub blank: Blank<'a>,
 }
 
-/// Returns the length in bytes of a new element with these values, and its values as
-/// if all its bytes were 0, with places relative to its start.
+/// Returns the length in bytes of a new element with these values, and its values with
+/// zeroed bytes and places relative to its start.
 ///
 /// # Errors
 /// Returns the reason why there is no such element.
@@ -116,7 +115,7 @@ impl<'a> Node<'a> {
         Self::Ruled(Box::new(self), rule)
     }
 
-    /// Says that this cannot be edited, because it follows from something else.
+    /// Makes a node read-only, because it is derived.
     #[must_use]
     pub fn derived(self, reason: &'static str) -> Self {
         self.ruled(Rule::Derived(reason))
@@ -138,8 +137,8 @@ impl<'a> Node<'a> {
         Self::Value(Value::List(texts.into_iter().map(Value::text).collect()))
     }
 
-    /// Calls `see` with each part of a map, a row or a list, with its name in the
-    /// first two.
+    /// Calls `see` with each part of a map, a row or a list; parts of maps and rows
+    /// have names.
     pub fn for_each(&self, see: &mut dyn FnMut(Option<&str>, &Self)) {
         match self {
             Self::Value(Value::Map(entries)) => {
@@ -167,8 +166,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns the fact with everything in it as a value; `None` if it needs more than
-    /// `left` bytes. Its bytes are subtracted from `left`, as by [`Rows::collect`].
+    /// Returns the fact with everything in it as a value, or `None` if it needs more
+    /// than `left` bytes. Subtracts its bytes from `left`, like [`Rows::collect`].
     ///
     /// [`Rows::collect`]: super::page::Rows::collect
     pub fn collect(&self, left: &mut usize) -> Option<Value> {
@@ -215,7 +214,7 @@ impl<'a> Node<'a> {
         self.collect(&mut usize::MAX.clone()).unwrap_or(Value::Null)
     }
 
-    /// Returns the fact itself, without how it is edited.
+    /// Returns the fact without its editing rule.
     pub fn plain(&self) -> &Self {
         match self {
             Self::Ruled(node, _) | Self::Absent(node) => node.plain(),
@@ -250,7 +249,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Returns the entries of a map that are shown.
+/// Returns the visible entries of a map.
 fn present<'n, 'a>(
     entries: &'n [(Cow<'static, str>, Node<'a>)],
 ) -> impl Iterator<Item = &'n (Cow<'static, str>, Node<'a>)> {
@@ -292,7 +291,7 @@ pub fn map<'a>(entries: impl IntoIterator<Item = Entry<'a>>) -> Node<'a> {
     Node::Map(entries.map(|(name, node)| (name.into(), node)).collect())
 }
 
-/// Returns a map of those entries that have a value.
+/// Returns a map of the entries that have a value.
 pub fn known<'a>(entries: impl IntoIterator<Item = Entry<'a>>) -> Node<'a> {
     let entries = entries.into_iter();
     map(entries.filter(|(_, node)| !matches!(node, Node::Value(Value::Null))))
@@ -305,11 +304,10 @@ pub fn entries<'a>(record: &dyn Record) -> Vec<Entry<'a>> {
     entries.map(|(name, value)| (name, value.into())).collect()
 }
 
-/// Why fields of a record that follow from others cannot be edited.
+/// The refusal for derived fields of a record.
 const LAYOUT: &str = "follows from the layout of the file, or decides it";
 
-/// Returns the fields of a record that begins at an offset of its asset, so that they can
-/// be edited.
+/// Returns the fields of a record at an offset of its asset as editable nodes.
 pub fn stored<'a, R: Record + Clone>(
     record: &'a R,
     start: usize,

@@ -1,7 +1,7 @@
 //! Pages: the values that a view shows.
 //!
-//! A page has facts and lists, which are `info.json` and, in short, `info.txt`;
-//! tables; other files; and warnings. The texts of all formats are written here.
+//! A page has facts and lists, which are `info.json` and, in short, `info.txt`; tables;
+//! other files; and warnings. The texts of all formats are written here.
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
@@ -27,7 +27,7 @@ type WriteFile<M> =
 /// Makes a table from a model.
 type MakeTable<M> = Box<dyn for<'a> Fn(&'a M, &'a dyn AssetContext) -> Rows<'a> + Send + Sync>;
 
-/// Makes the values of a JSON file from a model.
+/// Creates the values of a JSON file from a model.
 type MakeValues<M> = Box<dyn for<'a> Fn(&'a M, &'a dyn AssetContext) -> Node<'a> + Send + Sync>;
 
 /// The values and files that show an asset with the model `M`.
@@ -39,7 +39,7 @@ pub struct Page<M> {
     lists: Vec<(&'static str, List<M>)>,
     files: Vec<File<M>>,
     table_values: Option<MakeValues<M>>,
-    /// The facts and lists have values that can be edited.
+    /// The facts and lists have editable values.
     has_edits: bool,
     warnings: Warnings,
     check: Option<fn(&M) -> Warnings>,
@@ -63,7 +63,7 @@ impl<M> List<M> {
         }
     }
 
-    /// Adds the number of facts to a summary, and the names of the first ones.
+    /// Adds the number of facts to a summary, and the first names.
     fn summarize(&self, label: &str, model: &M, summary: &mut Summary) {
         match self {
             Self::Nodes(nodes) => {
@@ -89,7 +89,7 @@ struct File<M> {
 
 enum Content<M> {
     Table(MakeTable<M>),
-    /// With the depth of values that are on one line.
+    /// With the depth where values begin to share a line.
     Values(MakeValues<M>, usize),
     Other(WriteFile<M>),
 }
@@ -129,8 +129,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         self
     }
 
-    /// Adds facts that take long to find, or much memory: they are made when they are
-    /// shown.
+    /// Adds facts that take much time or memory: they are computed when they are shown.
     pub fn computed(&mut self, facts: fn(&M) -> Vec<Entry<'_>>) -> &mut Self {
         self.computed = Some(facts);
         self
@@ -179,8 +178,8 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         self.add(ViewFile::at(path), None, Content::Table(Box::new(rows)))
     }
 
-    /// Adds a JSON file, which can be edited where its values have rules. A page has at
-    /// most one. Values that are at most two deep have lines of their own.
+    /// Adds a JSON file, which is editable where its values have rules. A page has at
+    /// most one. Values up to depth two have their own lines.
     pub fn values(
         &mut self,
         path: &str,
@@ -190,7 +189,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         self.add(ViewFile::at(path), None, content)
     }
 
-    /// Adds such a file with a line for each value.
+    /// Adds such a file with one line for each value.
     pub fn pretty_values(
         &mut self,
         path: &str,
@@ -200,14 +199,14 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         self.add(ViewFile::at(path), None, content)
     }
 
-    /// Says that `info.json` can be edited, where its values have rules.
+    /// Makes `info.json` editable where its values have rules.
     pub fn edits(&mut self) -> &mut Self {
         self.has_edits = true;
         self
     }
 
-    /// Says that the cells of the table that was added last can be edited as the values
-    /// that `info.json` shows, see [`Cells`].
+    /// Makes the cells of the last table editable as the values of `info.json`, see
+    /// [`Cells`].
     pub fn cells(
         &mut self,
         keys: &'static [&'static [&'static str]],
@@ -219,7 +218,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         self
     }
 
-    /// Sets the values that tables show, so that these can be edited.
+    /// Sets the values of tables, which makes them editable.
     pub fn values_of_tables(
         &mut self,
         values: impl for<'a> Fn(&'a M, &'a dyn AssetContext) -> Node<'a> + Send + Sync + 'static,
@@ -228,8 +227,8 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         self
     }
 
-    /// Adds the WAV file of a sound with the samples that `samples` returns; a warning,
-    /// if it is too long for one.
+    /// Adds a sound as a WAV file. `samples` returns its samples. Adds a warning if the
+    /// sound is too long.
     pub fn wav(
         &mut self,
         name: String,
@@ -245,7 +244,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         self.add(ViewFile::from(name), size, Content::Other(write))
     }
 
-    /// Adds a file, which `write` writes from the model.
+    /// Adds a file that `write` generates from the model.
     pub fn file(
         &mut self,
         file: impl Into<ViewFile>,
@@ -254,7 +253,8 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         self.add(file.into(), None, Content::Other(Box::new(write)))
     }
 
-    /// Adds the PNG file of the picture that `picture` returns; empty without one.
+    /// Adds the picture returned by `picture` as a PNG file, which is empty without a
+    /// picture.
     pub fn picture(
         &mut self,
         file: impl Into<ViewFile>,
@@ -266,7 +266,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         })
     }
 
-    /// Sets the size in bytes of the file that was added last.
+    /// Sets the size in bytes of the last file.
     pub fn sized(&mut self, size: u64) -> &mut Self {
         if let Some(file) = self.files.last_mut() {
             file.size = Some(size);
@@ -274,7 +274,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         self
     }
 
-    /// Adds a file of these bytes, a slice of the asset.
+    /// Adds a file with these bytes, a slice of the asset.
     pub fn stored(&mut self, name: String, bytes: Bytes) -> &mut Self {
         let size = Some(bytes.len() as u64);
         let write: WriteFile<M> = Box::new(move |_, _, out| out.write_all(&bytes));
@@ -287,7 +287,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         self
     }
 
-    /// Adds warnings that take long to find: they are found when they are shown.
+    /// Adds warnings that take long to find: they are computed when they are shown.
     pub fn check(&mut self, find: fn(&M) -> Warnings) -> &mut Self {
         self.check = Some(find);
         self
@@ -341,19 +341,19 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
 struct PageView<M> {
     page: Page<M>,
     model: M,
-    /// Why the model is incomplete, as the text of `error.txt`.
+    /// The reason why the model is incomplete, for `error.txt`.
     failure: Option<(String, Error)>,
 }
 
-/// Name of the file with the error of a damaged asset or archive. It is the first
-/// one of a view.
+/// Name of the file with the error of a damaged asset or archive, the first file of a
+/// view.
 pub const ERROR_FILE: &str = "error.txt";
 
-/// The files that each page has; without an error, the first one is left out.
+/// The files of every page; without an error, the first one is left out.
 const OWN: [&str; 3] = [ERROR_FILE, "info.json", "info.txt"];
 
 impl<M> PageView<M> {
-    /// Returns the names of the files that each page has.
+    /// Returns the names of the files of every page.
     fn own(&self) -> &'static [&'static str] {
         match self.failure {
             Some(_) => &OWN,
@@ -361,7 +361,7 @@ impl<M> PageView<M> {
         }
     }
 
-    /// Returns a file that was added to the page, by its number in the view.
+    /// Returns an added file of the page, by its number in the view.
     fn file(&self, index: usize) -> Option<&File<M>> {
         self.page.files.get(index.checked_sub(self.own().len())?)
     }
@@ -377,7 +377,7 @@ fn buffered(
 ) -> io::Result<()> {
     let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, out);
     let result = render(&mut buffer).and_then(|()| buffer.flush());
-    // On drop, the buffer would write once more after an error.
+    // Dropping the buffer would write again after an error.
     let (_, _unwritten) = buffer.into_parts();
     result
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 pub struct Patches(BTreeMap<(usize, usize), Vec<u8>>);
 
 impl Patches {
-    /// Replaces the bytes of a place, also if they were replaced before.
+    /// Replaces the bytes of a range, also if they were replaced before.
     pub fn replace(&mut self, place: Range<usize>, bytes: impl Into<Vec<u8>>) {
         self.0.insert((place.start, place.end), bytes.into());
     }
@@ -24,7 +24,7 @@ impl Patches {
         self.0.is_empty()
     }
 
-    /// Returns the asset with the new bytes; `None` if a place is not in it.
+    /// Returns the asset with the new bytes, or `None` if a range is out of bounds.
     pub fn apply(&self, asset: &[u8]) -> Option<Vec<u8>> {
         let mut out = Vec::with_capacity(asset.len());
         let mut at = 0;

@@ -14,10 +14,10 @@ use super::{AssetContext, AssetRef};
 pub struct Report {
     /// Path from the root of the converted tree, such as `tables/units.tsv`.
     pub path: &'static str,
-    /// Returns whether the tree has it, by the names and types of the entries
-    /// alone: nothing is read.
+    /// Returns true if the tree has the report, by the names and types of the entries
+    /// alone. Reads nothing.
     pub applies: fn(&dyn AssetContext) -> bool,
-    /// Writes it. The bytes are always the same. Long files are written
+    /// Writes the report. The output is deterministic. Long reports are written
     /// piecewise.
     ///
     /// # Errors
@@ -41,11 +41,11 @@ pub struct Editing {
 }
 
 impl Editing {
-    /// The rows of tables that have one for each asset.
+    /// The rows of tables with one row for each asset.
     pub const FIXED_ROWS: &'static str = "cannot be added or deleted";
 }
 
-/// Returns the file with this name that an asset's view has.
+/// Returns the file with this name of an asset's view.
 pub fn shown_file(context: &dyn AssetContext, asset: AssetRef, name: &str) -> Option<Vec<u8>> {
     let view = context.model(asset)?;
     let index = view.position(&|shown| shown.name == name)?;
@@ -107,16 +107,16 @@ pub struct TableEdits {
 pub enum TableEdit {
     /// A value.
     Value(Edit),
-    /// All of a file of its view: the name of the file, its new contents, and the place
-    /// of the edit.
+    /// A whole file of the asset's view: its name, its new contents, and the place of
+    /// the edit.
     File(String, Vec<u8>, String),
 }
 
 /// A check that combines many assets of one archive, merged game or folder. It has the
 /// same context as a [`Report`].
 pub struct Check {
-    /// Returns whether there is anything to check, by the names and types of
-    /// the entries alone.
+    /// Returns true if there is anything to check, by the names and types of the
+    /// entries alone.
     pub applies: fn(&dyn AssetContext) -> bool,
     /// Returns the findings.
     pub find: fn(&dyn AssetContext) -> Vec<Finding>,
@@ -127,21 +127,21 @@ pub struct Check {
 pub struct Finding {
     /// The file where it can be corrected.
     pub file: AssetRef,
-    /// The line of a text, from 1 on; for a script in code the line of the text
-    /// that shows it.
+    /// The line of a text, counted from 1. For a compiled script, the line of its
+    /// decompiled text.
     pub line: Option<u32>,
     /// The problem, without a full stop.
     pub text: String,
     /// True if the finding concerns style: the game behaves as intended.
     pub is_style: bool,
-    /// True if the warnings of the file itself have it too.
+    /// True if the warnings of the file itself contain the finding too.
     pub is_known: bool,
 }
 
 /// The references between the assets of one archive, merged game or folder. They have
 /// the same context as a [`Report`].
 pub struct References {
-    /// Returns whether there are any, by the names and types of the entries alone.
+    /// Returns true if there are any, by the names and types of the entries alone.
     pub applies: fn(&dyn AssetContext) -> bool,
     /// Visits each.
     ///
@@ -150,7 +150,7 @@ pub struct References {
     pub each: fn(&dyn AssetContext, VisitReference<'_>) -> io::Result<()>,
 }
 
-/// A function that is called with each reference, until it returns an error.
+/// A function that is called with each reference until it returns an error.
 pub type VisitReference<'v> = &'v mut dyn FnMut(Reference) -> io::Result<()>;
 
 /// A reference from one definition or asset to another.
@@ -162,7 +162,7 @@ pub struct Reference {
     pub field: String,
     /// The name of the target, and its path or id.
     pub to: [String; 2],
-    /// The archive with the target, if the games have several.
+    /// The archive of the target, if the game has several archives.
     pub resolved_in: Option<String>,
     /// True if it was not found.
     pub is_missing: bool,

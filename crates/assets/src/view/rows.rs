@@ -8,7 +8,7 @@ use hpimount_record::{self as record, Record, Scope, Value};
 
 use super::Table;
 
-/// A table: its columns, and its rows, which are made one by one.
+/// A table: its columns, and its lazily generated rows.
 pub struct Rows<'a> {
     /// The names of the columns.
     pub columns: Columns,
@@ -76,8 +76,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns the rows; `None` if they need more than `left` bytes. Their bytes are
-    /// subtracted from `left`: for each row and each value 8, or the length of a longer
+    /// Returns the rows, or `None` if they need more than `left` bytes. Subtracts their
+    /// bytes from `left`: 8 for each row and each value, or the length of a longer
     /// text.
     pub fn collect(self, left: &mut usize) -> Option<Vec<Vec<Value>>> {
         let mut collected = Vec::new();
@@ -117,13 +117,13 @@ impl<'a> Rows<'a> {
 /// Memory charged for a value, unless it is a longer text.
 pub(super) const VALUE: usize = 8;
 
-/// Takes bytes from those that are left; `None` if these are fewer.
+/// Takes bytes from the remaining ones; `None` if there are too few.
 pub(super) fn take(bytes: usize, left: &mut usize) -> Option<()> {
     *left = left.checked_sub(bytes)?;
     Some(())
 }
 
-/// Takes the bytes of a value, and of everything in it, from those that are left.
+/// Takes the bytes of a value and everything in it from the remaining ones.
 pub(super) fn take_value(value: &Value, left: &mut usize) -> Option<()> {
     match value {
         Value::Text(text) => take(text.len().max(VALUE), left),

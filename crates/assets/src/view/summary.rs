@@ -8,10 +8,10 @@ use hpimount_record::Value;
 
 use super::node::Node;
 
-/// Maximum number of warnings that are shown; `info.json` has them all.
+/// Maximum number of warnings in the summary; `info.json` has all of them.
 const WARNINGS_SHOWN: usize = 10;
 
-/// Maximum number of items of a list that are shown.
+/// Maximum number of list items in the summary.
 const ITEMS_SHOWN: usize = 8;
 
 /// Width of the labels. A longer label pushes its own value to the right.
@@ -39,7 +39,7 @@ impl Summary {
         self
     }
 
-    /// Adds the number of items, and the first ones.
+    /// Adds the number of items, and the first items.
     pub fn list<T: Display>(
         &mut self,
         label: &str,
@@ -50,8 +50,8 @@ impl Summary {
         self
     }
 
-    /// Adds a fact, unless it is a map; of a list, the number of its items and the names
-    /// of the first ones.
+    /// Adds a fact. Ignores maps. For a list, adds the number of items and the first
+    /// names.
     pub(super) fn fact(&mut self, label: &str, node: &Node<'_>) {
         let value = match node.plain() {
             Node::Value(_) | Node::List(_) => node.to_value(),
@@ -73,7 +73,7 @@ impl Summary {
         };
     }
 
-    /// Adds the number of items, and the names of the first ones if they have names.
+    /// Adds the number of items, and the first names if there are any.
     pub fn named<T: Display>(
         &mut self,
         label: &str,
@@ -139,8 +139,8 @@ impl Summary {
         self.text.push('\n');
     }
 
-    /// Appends a value. Names come from the file, and a control character must
-    /// not break the layout or reach a terminal.
+    /// Appends a value. Names come from the file, and control characters must not break
+    /// the layout or reach a terminal.
     fn push_plain(&mut self, value: &str) {
         for character in value.chars() {
             if character.is_control() {
@@ -152,7 +152,7 @@ impl Summary {
     }
 }
 
-/// Returns the text of a few numbers, such as a position; `None` for other lists.
+/// Formats a few numbers, such as a position; `None` for other lists.
 fn position(values: &[Value]) -> Option<String> {
     let is_number = |value: &Value| {
         matches!(

@@ -21,7 +21,7 @@ const PIXELS: usize = (WIDTH * HEIGHT * 2) as usize;
 /// Bytes of the header before the picture.
 pub(super) const HEADER: usize = 0x20;
 
-/// The languages of a banner with several, in order.
+/// Languages of a multilingual banner, in order.
 const LANGUAGES: [&str; 6] = ["English", "German", "French", "Spanish", "Italian", "Dutch"];
 
 /// A parsed banner.

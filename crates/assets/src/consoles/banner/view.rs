@@ -1,4 +1,4 @@
-//! View of a banner: its texts and its picture.
+//! View of a banner: texts and picture.
 
 use bytes::Bytes;
 

@@ -10,18 +10,17 @@ use crate::parse::slice_of;
 use hpimount_containers::io::{Error, Result, Warnings};
 use hpimount_containers::text::Charset;
 
-/// Extensions of the files: memory cards, and single saves with their entry of
-/// the directory.
+/// Extensions of memory cards, and of single saves with their directory entry.
 pub const EXTENSIONS: &[&str] = &["mcr", "mcd", "gme", "mcs"];
 
-/// Bytes of a block and of a frame. A card has 16 blocks.
+/// Sizes of a block and of a frame in bytes. A card has 16 blocks.
 const BLOCK: usize = 0x2000;
 const FRAME: usize = 0x80;
 
-/// Number of the last block; the first one has the directory.
+/// Number of the last block; the first one contains the directory.
 const LAST: usize = 15;
 
-/// Bytes before the card in a file of DexDrive.
+/// Length of the header of a DexDrive file, in bytes.
 const DEX_DRIVE: usize = 0xF40;
 
 /// State of the first block of a save in the directory.
@@ -30,7 +29,7 @@ const FIRST: u8 = 0x51;
 /// Width and height of an icon in pixels.
 const SIDE: usize = 16;
 
-/// Offsets in a save of its title, its colors, and the frames of its icon.
+/// Offsets of a save's title, colors and icon frames.
 const TITLE: usize = 4;
 const COLORS: usize = 0x60;
 const ICON: usize = 0x80;
@@ -54,8 +53,7 @@ pub struct Saves {
 pub struct Save {
     /// Block on the card.
     pub block: Option<usize>,
-    /// Name of its file: the region and number of the game, and the game's own
-    /// name.
+    /// File name: the region and number of the game, and the game's own name.
     pub name: Option<String>,
     /// Title.
     pub title: String,
@@ -68,12 +66,12 @@ pub struct Save {
     icon: Bytes,
 }
 
-/// Returns whether a file begins like a save or a card.
+/// Returns true if a file begins like a save or a card.
 pub fn is_known(bytes: &[u8]) -> bool {
     bytes.starts_with(b"SC") || card_at(bytes).is_some()
 }
 
-/// Returns the offset of the card in a file; `None` if it is none.
+/// Returns the offset of the card in a file, if it contains one.
 fn card_at(bytes: &[u8]) -> Option<usize> {
     let start = if bytes.starts_with(b"123-456-STD") {
         DEX_DRIVE
@@ -83,7 +81,7 @@ fn card_at(bytes: &[u8]) -> Option<usize> {
     bytes.get(start..)?.starts_with(b"MC").then_some(start)
 }
 
-/// Parses a card, a save, or a save with its entry of the directory.
+/// Parses a card, a save, or a save with its directory entry.
 ///
 /// # Errors
 /// Returns [`Error::Damaged`] for other files, and for a single save that is cut off.
@@ -126,7 +124,7 @@ fn card(bytes: &Bytes, start: usize) -> Saves {
     found
 }
 
-/// Returns the name in an entry of the directory.
+/// Returns the name in a directory entry.
 fn name_of(entry: &[u8]) -> String {
     until_nul(&entry[0x0A..0x1F])
 }
@@ -161,8 +159,7 @@ fn save(bytes: &Bytes, start: usize) -> Result<Save> {
     })
 }
 
-/// Returns the ASCII character for one of double width. Titles in Latin letters
-/// use these.
+/// Returns the ASCII character for a fullwidth one. Titles in Latin letters use these.
 fn narrow(character: char) -> char {
     match character {
         '\u{3000}' => ' ',
@@ -174,7 +171,7 @@ fn narrow(character: char) -> char {
 }
 
 impl Save {
-    /// Returns a frame of the icon, whose number is below [`Save::frames`].
+    /// Returns a frame of the icon. `number` must be below [`Save::frames`].
     pub fn frame(&self, frame: usize) -> Picture {
         let (colors, frames) = self.icon.split_at(ICON - COLORS);
         let color = |stored: &[u8; 2]| match u16::from_le_bytes(*stored) {
@@ -201,8 +198,7 @@ impl Save {
 mod tests {
     use super::*;
 
-    /// Returns a save with this many frames, whose pixels are of the color with
-    /// the number of the frame.
+    /// Returns a save with this many frames. All pixels of frame N have color N.
     fn save(frames: u8) -> Vec<u8> {
         let mut bytes = vec![b'S', b'C', 0x10 | frames, 1];
         bytes.extend(b"\x82\x60\x81\x40A");

@@ -1,4 +1,4 @@
-//! Edited pictures as XPR: size, format and number of levels stay.
+//! Encodes edited pictures as XPR. Size, format and number of levels are fixed.
 
 use super::xpr::{self, Xpr};
 use crate::model::padded;

@@ -13,8 +13,8 @@ use hpimount_containers::io::{Cursor, Endian, Error, Result};
 /// Extensions of the files.
 pub const EXTENSIONS: &[&str] = &["xpr"];
 
-/// Whole names of the pictures of titles and saves. Games have files of many
-/// other formats with their extension.
+/// File names of the pictures of titles and saves. Games use their extension for many
+/// other formats.
 pub const NAMES: &[&str] = &["titleimage.xbx", "saveimage.xbx"];
 
 /// First bytes of a file.
@@ -26,11 +26,11 @@ const MAX_PICTURES: usize = 1024;
 /// Length of a resource's description in bytes.
 const RESOURCE: usize = 20;
 
-/// Bits of a resource's kind, and the kind of a texture.
+/// Mask of a resource's kind, and the kind of a texture.
 const KIND: u32 = 0x7_0000;
 const TEXTURE: u32 = 0x4_0000;
 
-/// Number of dimensions of a picture that has nothing between its levels.
+/// Number of dimensions of a picture without padding between its levels.
 const FLAT: u32 = 2;
 
 /// Pictures of a file.
@@ -86,7 +86,7 @@ pub fn parse(bytes: &Bytes) -> Result<Xpr> {
 
 /// Returns the picture of the resource at `at`, whose pixels begin at `start`.
 fn picture(bytes: &Bytes, at: u64, start: u64, format: u32, size: u32) -> Result<Stored> {
-    // // Only a picture whose sides are not powers of two has a size field.
+    // Only a picture whose sides are not powers of two has a size field.
     let (width, height) = match size {
         0 => (1 << (format >> 20 & 15), 1 << (format >> 24 & 15)),
         size => ((size & 0xFFF) + 1, (size >> 12 & 0xFFF) + 1),
@@ -117,7 +117,7 @@ fn picture(bytes: &Bytes, at: u64, start: u64, format: u32, size: u32) -> Result
     })
 }
 
-/// Returns the first `count` levels, which begin at `start`, up to one that is cut off.
+/// Returns the first `count` levels, which begin at `start`, up to a truncated one.
 fn levels(
     bytes: &Bytes,
     start: u64,
@@ -174,7 +174,7 @@ impl Stored {
         }
     }
 
-    /// Returns the name of the format of its pixels.
+    /// Returns the name of the pixel format.
     pub(super) fn format_name(&self) -> &'static str {
         format_of(self.format).map_or("", XboxFormat::name)
     }

@@ -26,8 +26,8 @@ impl<'a> Numbers<'a> {
         self.stored(index).map(|stored| stored.count)
     }
 
-    /// Returns the first `count` elements, each of `N` floats, which are finite. Whole
-    /// numbers are parts of their range.
+    /// Returns the first `count` elements of `N` finite floats each. Normalized
+    /// integers are scaled.
     pub(super) fn floats<const N: usize>(
         &self,
         index: Index<Accessor>,
@@ -51,7 +51,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Returns the first `count` elements, each of `N` whole numbers without a sign.
+    /// Returns the first `count` elements of `N` unsigned integers each.
     pub(super) fn whole<const N: usize>(
         &self,
         index: Index<Accessor>,
@@ -75,8 +75,8 @@ impl<'a> Numbers<'a> {
             .collect())
     }
 
-    /// Returns the first `count` colors as 8-bit parts in sRGB; those without alpha are
-    /// opaque.
+    /// Returns the first `count` colors as 8-bit sRGB; without an alpha channel they
+    /// are opaque.
     pub(super) fn colors(
         &self,
         index: Index<Accessor>,
@@ -101,7 +101,7 @@ impl<'a> Numbers<'a> {
         found.ok_or_else(|| format!("accessor {} is missing", index.value()))
     }
 
-    /// Finds the first `count` elements of an accessor of a shape.
+    /// Finds the first `count` elements of an accessor, which must have this type.
     fn of_shape(
         &self,
         index: Index<Accessor>,
@@ -163,7 +163,7 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Returns the bytes of a part of the buffer.
+    /// Returns the bytes of a buffer view.
     fn view(&self, index: Index<View>) -> Result<&'a [u8], String> {
         let number = index.value();
         let view = self.root.buffer_views.get(number);

@@ -13,8 +13,7 @@ use crate::model::math::linear;
 use crate::model::scene::{Joined, Mesh, Outline, Weights};
 
 impl Writer<'_> {
-    /// Adds the meshes; `None` for one without triangles, which glTF does not
-    /// allow.
+    /// Adds the meshes; `None` for a mesh without triangles, which glTF forbids.
     pub(super) fn meshes(&mut self, scene: &Scene<'_>) -> Vec<Option<Index<gltf_json::Mesh>>> {
         let light: Vec<u16> = (0..=255_u8)
             .map(|part| (linear(f32::from(part) / 255.0) * 65535.0).round() as u16)
@@ -43,7 +42,7 @@ impl Writer<'_> {
                 extras: None,
             })
             .collect();
-        // Blender and others read the names of the shapes from here.
+        // Blender and other programs read the names of blend shapes from here.
         let names: Vec<&str> = mesh.shapes.iter().map(|s| s.name.as_str()).collect();
         let extras = (!names.is_empty()).then(|| json!({ "targetNames": names }));
         Some(self.root.push(gltf_json::Mesh {
@@ -103,7 +102,7 @@ impl Writer<'_> {
             let material = scene.materials.get(part.material);
             material.is_some_and(|material| material.texture.is_some())
         };
-        // Without its texture, the coordinates are kept for another one.
+        // Texture coordinates are kept for a texture that the user adds.
         let has_uvs = corners.clone().any(|corner| corner.uv != [0.0; 2]);
         if has_uvs || !mesh.other_uvs.is_empty() || mesh.parts.iter().any(textured) {
             let uvs: Vec<_> = corners.clone().map(|corner| corner.uv).collect();
@@ -158,8 +157,8 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the largest number of bytes that a mesh without joints and blend
-/// shapes takes in a file.
+/// Returns the maximum size in a file of a mesh without joints and blend shapes, in
+/// bytes.
 pub fn bytes_of(mesh: &Mesh) -> usize {
     const POSITION_AND_NORMAL: usize = 24;
     const UV: usize = 8;

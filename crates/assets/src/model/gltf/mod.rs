@@ -26,8 +26,8 @@ use super::math::linear;
 use super::scene::{self, Alpha, Wrap};
 use super::{Picture, PixelsLeft, Reserve, Scene, Transform, png, reduced};
 
-/// Maximum number of pixels of all pictures of a file. A map file of the games
-/// has a quarter as many.
+/// Maximum number of pixels of all pictures of a file. Map files of the games have a
+/// quarter of it.
 const MAX_PIXELS: u64 = 1 << 28;
 
 /// The notes in files whose pictures were reduced.
@@ -36,8 +36,7 @@ const TOO_MANY_PIXELS: &str =
 const TOO_LITTLE_MEMORY: &str =
     "Pictures are smaller than in the game, or omitted, for lack of memory in the budget.";
 
-/// A function that returns the picture with the number of a
-/// [`scene::Texture::picture`].
+/// A function that returns the picture for a [`scene::Texture::picture`].
 pub type Pictures<'a> = &'a dyn Fn(usize) -> Option<Picture>;
 
 /// Writes the whole scene as a GLB file. The notes are in `asset.extras.notes`.
@@ -64,7 +63,7 @@ pub fn write(
     writer.nodes(scene, &meshes);
     writer.animations(scene);
     writer.motions(scene);
-    // // Pictures get the remaining memory.
+    // Pictures get the remaining memory.
     writer.materials(&scene.materials, pictures);
     writer.asset(scene);
     let Writer {
@@ -78,7 +77,7 @@ pub fn write(
 struct Writer<'a> {
     root: Root,
     buffer: Buffer<'a>,
-    /// The copies of nodes that hidden ones are below.
+    /// Copies of the nodes above hidden ones.
     copies: BTreeMap<usize, usize>,
     pixels_left: PixelsLeft,
     /// The notes why pictures were reduced or omitted.
@@ -124,8 +123,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Adds a picture, reduced until there are enough pixels and memory for it;
-    /// `None` if it cannot be written.
+    /// Adds a picture, reduced to fit the remaining pixels and memory. Returns `None`
+    /// if it cannot be written.
     fn image(&mut self, name: &str, picture: Picture) -> Option<Index<Image>> {
         let width = picture.width;
         let taken = self.pixels_left.take(picture);
@@ -310,7 +309,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Adds the keys of one property of a node: one of them if all are equal.
+    /// Adds the keys of one property of a node: a single key if all are equal.
     fn channel<const N: usize>(
         &mut self,
         track: &scene::Track,

@@ -1,6 +1,6 @@
-//! The nodes of a file, and its scenes. Viewers without KHR_node_visibility show
-//! all of a scene, so that hidden nodes are in a second one, below copies of the
-//! nodes above them.
+//! The nodes and scenes of a file. Viewers without KHR_node_visibility show the whole
+//! first scene, so hidden nodes go into a second scene, below copies of their
+//! ancestors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::Writer;
 use crate::model::scene;
 use crate::model::{Scene, Transform};
 
-/// Hides nodes with `visible` set to false. It is not required.
+/// Extension that hides nodes by `visible: false`. Files do not require it.
 const VISIBILITY: &str = "KHR_node_visibility";
 
 /// Name of the common root of joints with several roots.
@@ -33,7 +33,7 @@ struct Tree {
     hidden_roots: Vec<usize>,
     /// Hidden nodes.
     hidden: BTreeSet<usize>,
-    /// Nodes of the first scene whose meshes are on their copies.
+    /// Nodes of the first scene whose meshes moved to their copies.
     apart: BTreeSet<usize>,
     /// The copied nodes in the order of the copies.
     copied: Vec<usize>,
@@ -43,8 +43,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// Arranges the nodes of a scene. `has_mesh` returns whether a node has a
-    /// mesh.
+    /// Arranges the nodes of a scene. `has_mesh` returns true for nodes with a mesh.
     fn new(scene: &Scene<'_>, has_mesh: &dyn Fn(usize) -> bool) -> Self {
         let (mut children, roots) = scene.children();
         let mut parents: Vec<_> = scene.nodes.iter().map(|node| node.parent).collect();
@@ -69,7 +68,7 @@ impl Tree {
         let bones = tree.above_joints(scene);
         tree.hide(scene, has_mesh, &bones);
         let root = tree.join(&bones);
-        // A skinned mesh needs a scene with its joints.
+        // A skinned mesh must be in the scene of its joints.
         let root = root.filter(|_| tree.hides_skin(scene));
         tree.hidden_roots.extend(root);
         tree
@@ -87,8 +86,8 @@ impl Tree {
         above
     }
 
-    /// Finds hidden nodes, and moves them to the second scene unless nothing else is
-    /// shown. Joints stay where the meshes are that follow them.
+    /// Finds hidden nodes and moves them to the second scene, unless nothing else is
+    /// shown. Joints stay in the scene of the meshes that follow them.
     fn hide(
         &mut self,
         scene: &Scene<'_>,
@@ -138,7 +137,7 @@ impl Tree {
         }
     }
 
-    /// Puts a node below another one, or below none in the second scene.
+    /// Puts a node below another one, or at the root of the second scene.
     fn put(&mut self, node: usize, above: Option<usize>) {
         let siblings = above.and_then(|above| self.children.get_mut(above));
         siblings.unwrap_or(&mut self.hidden_roots).push(node);

@@ -1,5 +1,5 @@
-//! Reader of GLB files, which may come from any program: all that is read lies in
-//! the file, and sizes are bounded.
+//! Reader of GLB files from any program: untrusted, so offsets are checked and sizes
+//! are bounded.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,7 +21,7 @@ const MAX_JSON: usize = 64 << 20;
 /// Maximum number of sets of texture coordinates that are read.
 const MAX_SETS: u32 = 8;
 
-/// Memory that an object and another value take while the JSON is read, in bytes: more
+/// Memory for an object and for another value while the JSON is parsed, in bytes: more
 /// than a node, less than a material.
 const OBJECT_BYTES: usize = 384;
 const VALUE_BYTES: usize = 32;
@@ -31,11 +31,11 @@ const KEPT_OBJECT_BYTES: usize = 768;
 const KEPT_ARRAY_BYTES: usize = 384;
 const KEPT_VALUE_BYTES: usize = 288;
 
-/// Memory that an attribute of a vertex takes beyond those in `CORNER_BYTES`, in bytes.
+/// Memory of a vertex attribute in addition to `CORNER_BYTES`, in bytes.
 const ATTRIBUTE_BYTES: usize = 32;
 const USUAL_ATTRIBUTES: usize = 4;
 
-/// Extensions without which a file cannot be understood, and which are.
+/// Required extensions that this reader supports.
 const KNOWN: [&str; 2] = ["KHR_materials_unlit", "KHR_node_visibility"];
 
 /// Reads a model. `reserve` accounts for the scene and for temporary memory.
@@ -71,7 +71,7 @@ pub fn read(file: &[u8], reserve: Reserve<'_>) -> Result<Edited, String> {
     Ok(reader.edited)
 }
 
-/// Returns the description and the numbers of a file.
+/// Returns the JSON and the buffer of a file.
 fn unpack(file: &[u8]) -> Result<(&[u8], &[u8]), String> {
     let word = |at: usize| {
         let bytes = file.get(at..)?.first_chunk::<4>()?;
@@ -110,7 +110,7 @@ fn unpack(file: &[u8]) -> Result<(&[u8], &[u8]), String> {
 fn parsed_size(json: &[u8]) -> usize {
     let mut size = json.len();
     let (mut rest, mut key) = (json, &json[..0]);
-    // The number of open brackets, now and where JSON begins that is kept.
+    // The number of open brackets, now and at the start of preserved JSON.
     let (mut open, mut kept) = (0_usize, None);
     while let Some((byte, after)) = rest.split_first() {
         rest = after;
@@ -151,7 +151,7 @@ fn string(json: &[u8]) -> (&[u8], &[u8]) {
     (string, rest.get(1..).unwrap_or_default())
 }
 
-/// Returns whether the value of a key may be kept as JSON: extensions, the limits of
+/// Returns true if the value of a key may be kept as JSON: extensions, the limits of
 /// accessors, and keys with escapes.
 fn is_kept(key: &[u8]) -> bool {
     matches!(key, b"extensions" | b"min" | b"max") || key.contains(&b'\\')
@@ -208,7 +208,7 @@ impl Order {
     }
 }
 
-/// The semantics of a primitive and where their values are.
+/// The semantics and accessors of a primitive's attributes.
 type Attributes = BTreeMap<Checked<Semantic>, Index<Accessor>>;
 
 /// The size of meshes.
@@ -232,9 +232,9 @@ impl Size {
 struct Reader<'a> {
     numbers: Numbers<'a>,
     edited: Edited,
-    /// The numbers of the scene's meshes, by their numbers and skins in the file.
+    /// Scene meshes by mesh and skin of the file.
     meshes: HashMap<(usize, Option<usize>), usize>,
-    /// The numbers of the scene's joints, by the nodes of the file.
+    /// Scene joints by node of the file.
     joints: HashMap<usize, usize>,
 }
 
@@ -290,7 +290,7 @@ impl Reader<'_> {
             };
             let is_list = matches!(primitive.mode, Valid(Mode::Triangles));
             all.add(Size {
-                // Reading a primitive takes time even if it is empty.
+                // An empty primitive takes time too.
                 corners: indices.saturating_mul(if is_list { 1 } else { 3 }).max(1),
                 ..Size::default()
             });
@@ -386,7 +386,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Returns the number of a mesh in the scene; `None` for one without triangles.
+    /// Returns the number of a mesh in the scene, or `None` if it has no triangles.
     fn mesh(&mut self, number: usize, skin: Option<usize>) -> Result<Option<usize>, String> {
         let found = self.numbers.root.meshes.get(number);
         let found = found.ok_or_else(|| format!("mesh {number} is missing"))?;
@@ -438,8 +438,7 @@ impl Reader<'_> {
         numbers.ok_or_else(|| format!("skin {skin} has too many joints"))
     }
 
-    /// Adds the vertices of a primitive to a mesh, and returns whether they have
-    /// colors.
+    /// Adds the vertices of a primitive to a mesh. Returns true if they have colors.
     fn vertices(
         &mut self,
         attributes: &Attributes,
@@ -505,8 +504,7 @@ impl Reader<'_> {
         Ok(!colors.is_empty())
     }
 
-    /// Returns the triangles of a primitive, whose vertices begin with number `first`
-    /// and end before `end`.
+    /// Returns the triangles of a primitive, which has the vertices `first..end`.
     fn part(
         &self,
         mesh: usize,
@@ -589,7 +587,7 @@ fn transform(node: &gltf_json::Node) -> Transform {
     }
 }
 
-/// Returns the joints of a vertex: each once, with weights that add up to 1.
+/// Returns the joints of a vertex without duplicates, with weights that sum to 1.
 fn shared(indices: [u32; 4], weights: [f32; 4], joints: &[u16]) -> Result<Weights, String> {
     let mut shares = Weights::default();
     let mut count = 0;
@@ -614,7 +612,7 @@ fn shared(indices: [u32; 4], weights: [f32; 4], joints: &[u16]) -> Result<Weight
     Ok(shares)
 }
 
-/// Gives corners without a normal the mean of their triangles.
+/// Gives corners without a normal the mean normal of their triangles.
 fn add_normals(mesh: &mut Mesh) {
     let mut sums = vec![[0.0; 3]; mesh.corners.len()];
     for triangle in mesh.parts.iter().flat_map(|part| &part.triangles) {

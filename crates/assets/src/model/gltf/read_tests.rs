@@ -7,7 +7,7 @@ use crate::model::obj::tests::scene;
 use crate::model::scene::Node;
 use crate::model::{CORNER_BYTES, Scene, Transform};
 
-/// Returns the GLB file of two triangles, whose JSON part was changed.
+/// Returns the GLB file of two triangles with a changed JSON part.
 fn with_json(edit: impl FnOnce(&mut Value)) -> Vec<u8> {
     let mut file = Vec::new();
     write(&scene(), &|_| None, &|_| Ok(None), &mut file).unwrap();
@@ -97,7 +97,7 @@ fn memory_is_reserved_before_a_model_is_decoded() {
     assert!(error.contains("vertices"), "{error}");
 }
 
-/// Returns the memory that is reserved for parsing a file, and for its scene.
+/// Returns the reservations for parsing a file, and for its scene.
 fn reserved(file: &[u8]) -> [usize; 2] {
     let sizes = RefCell::new(Vec::new());
     let reserve = |bytes| {

@@ -75,7 +75,7 @@ fn comments(notes: &[String], out: &mut dyn Write) -> io::Result<()> {
     notes.iter().try_for_each(|note| writeln!(out, "# {note}"))
 }
 
-/// Returns a name without characters that would end it.
+/// Returns a name without characters that would end the name.
 fn token(name: &str) -> String {
     let safe = |c: char| {
         if c.is_whitespace() || c.is_control() {

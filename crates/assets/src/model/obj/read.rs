@@ -1,4 +1,4 @@
-//! Reader of OBJ files: objects, their faces, and the names of their materials.
+//! Reader of OBJ files: objects, faces, and names of materials.
 
 use std::collections::HashMap;
 
@@ -19,8 +19,9 @@ pub fn read(file: &[u8], reserve: Reserve<'_>) -> Result<Edited, String> {
         return Err(format!("has more than {MAX_FILE} bytes"));
     }
     let text = std::str::from_utf8(file).map_err(|_| "is no text in UTF-8".to_owned())?;
-    // A corner of a face takes two characters, and more memory for each of them than
-    // objects and materials. A position takes six, and there may be any number.
+    // A corner of a face takes two characters, and more memory per character than
+    // objects and materials. A position takes six characters, and their number is
+    // unlimited.
     let corners = (file.len() / 2).min(MAX_CORNERS);
     let bytes = corners * CORNER_BYTES + 2 * file.len();
     let memory = reserve(bytes).map_err(|error| error.to_string())?;
@@ -72,8 +73,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Begins an object, unless the last one has the name of the group: its faces may be
-    /// in several groups.
+    /// Begins an object, unless the current one already has the name of the group: its
+    /// faces may be in several groups.
     fn group(&mut self, name: &str) -> Result<(), String> {
         let last = self.edited.scene.nodes.last();
         match last.is_some_and(|last| last.name == name) {
@@ -174,7 +175,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Returns the number of a corner's point, and its texture coordinates.
+    /// Returns the point and the texture coordinates of a corner.
     fn corner(&self, word: &str) -> Result<(usize, [f32; 2]), String> {
         let mut parts = word.split('/');
         let point = index(parts.next().unwrap_or_default(), self.points.len());
@@ -190,8 +191,8 @@ impl Reader {
     }
 }
 
-/// Returns the index of one of `count` items by its number from 1, or from -1
-/// backwards.
+/// Converts a number that counts from 1, or backwards from -1, to an index below
+/// `count`.
 fn index(number: &str, count: usize) -> Option<usize> {
     let number: i64 = number.parse().ok()?;
     let index = match number {

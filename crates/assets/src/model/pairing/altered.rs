@@ -9,7 +9,7 @@ use super::{Change, Compared, Pairing, change};
 use crate::model::affine::Affine;
 use crate::model::scene::Mesh;
 
-/// Maximum number of parts of an object that a part of its copy is compared with.
+/// Maximum number of parts of an object to compare with a part of its copy.
 const MAX_COMPARED: usize = 64;
 
 /// A change in a shown node or a copy of one, other than a moved object.
@@ -17,11 +17,11 @@ const MAX_COMPARED: usize = 64;
 pub enum Altered {
     /// The mesh differs, or is gone.
     Mesh,
-    /// It is no object, and has another place in its parent.
+    /// The node is not an object, and moved in its parent.
     Moved,
-    /// It is a part of an object, and is gone without it.
+    /// The node is a deleted part of an object that still exists.
     Deleted,
-    /// It is a copy, and has other parts below it.
+    /// The node is a copy with other parts below it.
     Parts,
 }
 
@@ -91,7 +91,8 @@ impl Pairing<'_> {
         (!local.is_near(&shown, self.size)).then_some(Altered::Moved)
     }
 
-    /// Returns whether an edited node is as far from its parent as a shown one.
+    /// Returns true if an edited node has the same placement in its parent as a shown
+    /// one.
     fn is_placed_like(&self, parent: usize, edited: usize, shown: usize) -> bool {
         let local = self.worlds[parent].inverse();
         let local = local.map(|inverse| inverse.after(&self.worlds[edited]));
@@ -114,7 +115,7 @@ impl Pairing<'_> {
         mesh.map_or(0, |mesh| self.shown.meshes[mesh].triangles())
     }
 
-    /// Returns whether an edited node has another mesh than a shown one, if that has
+    /// Returns true if an edited node has another mesh than a shown node with
     /// triangles.
     fn has_other_mesh(&self, node: usize, edited: usize, known: &mut KnownMeshes) -> bool {
         let triangles = self.triangles(node);
@@ -125,15 +126,15 @@ impl Pairing<'_> {
             return true;
         };
         let is_other = || {
-            // Meshes with other numbers of triangles need no comparison, which takes long.
+            // A different number of triangles makes the slow comparison unnecessary.
             let has_as_many = self.edited.scene.meshes[mesh].triangles() == triangles;
             !has_as_many || self.is_other_mesh(&self.shown.meshes[number], edited, mesh)
         };
         *known.entry([number, mesh]).or_insert_with(is_other)
     }
 
-    /// Returns whether the mesh of an edited node differs from a shown one in its own
-    /// axes, wherever the node is. Programs make normals anew.
+    /// Returns true if the meshes of two nodes differ in local coordinates. Programs
+    /// recompute normals, so they do not count.
     fn is_other_mesh(&self, shown: &Mesh, node: usize, number: usize) -> bool {
         let Ok(Some(edited)) = self.mesh(node, &Affine::IDENTITY) else {
             return true;

@@ -6,8 +6,7 @@ use super::places::Places;
 use crate::model::affine::NEAR;
 use crate::model::scene::{Corner, Mesh, Weights};
 
-/// Largest difference of normals and weights that are the same, and of parts of colors,
-/// which are rounded on the way.
+/// Tolerance for normals, weights and parts of colors, which are rounded on the way.
 const NEAR_NORMAL: f32 = 0.02;
 const NEAR_WEIGHT: f32 = 1e-4;
 const NEAR_COLOR: u8 = 1;
@@ -24,7 +23,7 @@ pub struct Compared {
     pub has_normals: bool,
     /// True if it stores texture coordinates.
     pub has_uvs: bool,
-    /// True if it stores colors, and the edited mesh has some.
+    /// True if the asset stores colors and the edited mesh has colors.
     pub has_colors: bool,
 }
 
@@ -33,15 +32,16 @@ pub struct Compared {
 pub enum Change {
     /// It has the same triangles.
     None,
-    /// It has the same triangles with other values: the shown mesh with these.
+    /// It has the same triangles with other values. This is the shown mesh with these
+    /// values.
     Values(Box<Mesh>),
     /// It has other triangles. This is the edited mesh; attributes that programs lose
     /// are restored from vertices at the same places.
     Anew(Box<Mesh>),
 }
 
-/// Compares an edited mesh with the shown one, whose materials and joints have the same
-/// numbers.
+/// Compares an edited mesh with the shown one. Both use the same numbers for materials
+/// and joints.
 pub fn change(shown: &Mesh, mut edited: Mesh, compared: &Compared) -> Change {
     let mut places = Places::new(NEAR * compared.size);
     keep_lost(shown, &mut edited, compared, &mut places);
@@ -166,11 +166,11 @@ impl<'a> At<'a> {
     }
 }
 
-/// A triangle as its material and the places of its corners, beginning with the least.
+/// A triangle: its material and the places of its corners, beginning with the smallest.
 type Key = (usize, [u32; 3]);
 
 impl Comparison<'_> {
-    /// Returns whether the meshes have the same triangles, in any order.
+    /// Returns true if both meshes have the same triangles, in any order.
     fn has_same_triangles(&self, places: &mut Places) -> bool {
         if self.shown.triangles() != self.edited.triangles() {
             return false;
@@ -186,7 +186,7 @@ impl Comparison<'_> {
                 return false;
             };
             let is_it = |other: &[u32; 3]| {
-                // Corners at one place may begin with any of them.
+                // The order of corners at one place does not matter.
                 let is_same = |old, new| self.is_same(At(self.shown, old), At(self.edited, new));
                 (0..3).any(|turn| (0..3).all(|n| is_same(other[(n + turn) % 3], triangle[n])))
             };
@@ -195,7 +195,7 @@ impl Comparison<'_> {
         })
     }
 
-    /// Returns whether two corners are the same but for rounding.
+    /// Returns true if two corners are equal except for rounding.
     fn is_same(&self, one: At<'_>, other: At<'_>) -> bool {
         let (a, b) = (one.corner(), other.corner());
         self.is_near_point(one.point(), other.point())
@@ -208,7 +208,7 @@ impl Comparison<'_> {
     }
 
     fn is_near_point(&self, a: [f32; 3], b: [f32; 3]) -> bool {
-        // Twice, because a place has two points that are both near it.
+        // Twice the tolerance: two points may be near one place from opposite sides.
         is_near(&a, &b, 2.0 * NEAR * self.compared.size)
     }
 
@@ -224,8 +224,8 @@ impl Comparison<'_> {
         !self.compared.has_normals || is_near(&a, &b, NEAR_NORMAL)
     }
 
-    /// Returns the shown mesh with other values, if the edited one has the same
-    /// triangles in the same order with the same materials.
+    /// Returns the shown mesh with the edited values, if triangles, order and materials
+    /// are the same.
     fn values(&self) -> Option<Mesh> {
         let (old, new) = (by_material(self.shown), by_material(self.edited));
         let sizes = |all: &BTreeMap<usize, Vec<[u32; 3]>>| -> Vec<(usize, usize)> {
@@ -263,8 +263,8 @@ impl Comparison<'_> {
         Some(mesh)
     }
 
-    /// Pairs a shown corner and its point with an edited one; `None` if it is paired
-    /// with a different one.
+    /// Pairs a shown corner and its point with an edited one. Returns `None` for a
+    /// conflict with an earlier pair.
     fn pair(
         &self,
         old: u32,
@@ -339,7 +339,7 @@ fn by_material(mesh: &Mesh) -> BTreeMap<usize, Vec<[u32; 3]>> {
     all
 }
 
-/// Returns a triangle's key, and its corners in the same order.
+/// Returns a triangle's key, and its corners in the order of the key.
 fn key(mesh: &Mesh, material: usize, triangle: [u32; 3], places: &mut Places) -> (Key, [u32; 3]) {
     let at = triangle.map(|corner| {
         let point = mesh.corners[corner as usize].point;

@@ -29,7 +29,7 @@ const COPY: &str = " (hidden)";
 /// Suffix of materials without their texture.
 const MISSING: &str = " (missing)";
 
-/// A shown and an edited model, part by part.
+/// A shown and an edited model with their paired parts.
 pub struct Pairing<'a> {
     /// The shown model.
     pub shown: &'a Scene<'a>,
@@ -39,14 +39,13 @@ pub struct Pairing<'a> {
     pub nodes: Vec<Option<usize>>,
     /// The shown node of each edited one.
     pub origins: Vec<Option<usize>>,
-    /// The edited nodes that are new: those with a mesh, and those below others.
+    /// New edited nodes that have a mesh or are below other nodes.
     pub new: Vec<usize>,
-    /// The shown nodes that were deleted: those that are gone, and that every program
-    /// shows and keeps.
+    /// Deleted shown nodes, except nodes that some programs hide or drop.
     pub deleted: BTreeSet<usize>,
     /// The largest coordinate of the shown model.
     pub size: f32,
-    /// The edited node that has the mesh of each shown one, if there is one.
+    /// The edited node with the mesh of each shown node.
     drawn: Vec<Option<usize>>,
     /// The shown material of each edited one.
     materials: Vec<Option<usize>>,
@@ -91,8 +90,8 @@ impl<'a> Pairing<'a> {
         Ok(pairing)
     }
 
-    /// Finds materials that are left by their color. Formats without names of materials
-    /// show those that were added under other names.
+    /// Also pairs materials by color. Formats without material names show added
+    /// materials under other names.
     #[must_use]
     pub fn with_materials_by_color(mut self) -> Self {
         let mut known = HashMap::new();
@@ -126,8 +125,8 @@ impl<'a> Pairing<'a> {
         self.find_deleted();
     }
 
-    /// Finds the copies of nodes that hidden ones are below. They have the meshes of
-    /// nodes that are hidden themselves.
+    /// Finds the copies of nodes above hidden ones. They carry the meshes of hidden
+    /// nodes.
     fn pair_copies(&mut self) {
         let suffix = names::key(COPY);
         let mut known: HashMap<String, usize> = HashMap::new();
@@ -152,8 +151,8 @@ impl<'a> Pairing<'a> {
         }
     }
 
-    /// Finds the skinned meshes that are on nodes of their own, which have the names of
-    /// the meshes.
+    /// Finds skinned meshes that programs put on separate nodes with the names of the
+    /// meshes.
     fn pair_skinned(&mut self) {
         let mut free: HashMap<String, usize> = HashMap::new();
         for (number, node, mesh) in self.edited.scene.drawn() {
@@ -177,8 +176,8 @@ impl<'a> Pairing<'a> {
         }
     }
 
-    /// Finds the new nodes. Those above others are looked through, and those without
-    /// mesh and parent are cameras and lights.
+    /// Finds the new nodes. Skips wrappers above shown nodes, and nodes without mesh
+    /// and parent, which are cameras and lights.
     fn find_new(&mut self) {
         let nodes = &self.edited.scene.nodes;
         let outlines = self.shown.outlines.iter();
@@ -246,7 +245,7 @@ impl<'a> Pairing<'a> {
         }
     }
 
-    /// Returns the new nodes that are not below others.
+    /// Returns the new nodes that are not below other new nodes.
     pub fn new_roots(&self) -> impl Iterator<Item = usize> {
         let new: HashSet<usize> = self.new.iter().copied().collect();
         let parent = |node: usize| self.edited.scene.nodes[node].parent;
@@ -276,8 +275,8 @@ impl<'a> Pairing<'a> {
         }
     }
 
-    /// Returns warnings of differences of the edited model that cannot be stored:
-    /// materials that kept their names, and attributes that a mesh did not have.
+    /// Returns warnings about edits that cannot be stored: changes of materials that
+    /// kept their names, and attributes that a mesh did not have.
     pub fn ignored(&self) -> Vec<String> {
         let scene = &self.edited.scene;
         let materials = self.repainted().map(|(_, edited)| {
@@ -328,8 +327,8 @@ impl<'a> Pairing<'a> {
         corners.any(|corner| corner.color[..3] != [u8::MAX; 3])
     }
 
-    /// Returns the shown materials that have another color or picture in the edited model,
-    /// each with the edited one.
+    /// Returns the shown materials with a new color or picture, each with its edited
+    /// material.
     pub fn repainted(&self) -> impl Iterator<Item = (&Material, &Material)> {
         let edited = self.edited.scene.materials.iter().zip(&self.materials);
         let pairs = edited.filter_map(|(edited, shown)| {
@@ -339,8 +338,8 @@ impl<'a> Pairing<'a> {
         pairs.filter(|(shown, edited)| !has_same_look(shown, edited))
     }
 
-    /// Returns the mesh of an edited node, mapped by `map`. Its materials and joints
-    /// have the numbers of the shown ones; the numbers of new materials follow these.
+    /// Returns the mesh of an edited node, mapped by `map`. Materials and joints have
+    /// the numbers of the shown ones; new materials are numbered after these.
     ///
     /// # Errors
     /// Returns an error if a joint is new.
@@ -400,8 +399,8 @@ fn plain_color(material: &Material) -> Option<[u8; 4]> {
     material.texture.is_none().then_some(color)
 }
 
-/// Returns whether an edited material has the color or the picture of the shown one.
-/// Programs lose alpha, and may save no pictures.
+/// Returns true if two materials have the same color or picture. Programs lose alpha,
+/// and may not save pictures.
 fn has_same_look(shown: &Material, edited: &Material) -> bool {
     match (&shown.texture, &edited.texture) {
         (None, None) => has_near_parts(&shown.color[..3], &edited.color[..3]),
@@ -429,7 +428,7 @@ fn picture(material: &Material) -> Option<String> {
     (!file.is_empty()).then(|| names::key(file))
 }
 
-/// Returns the shown material of each edited one, by name or else by picture.
+/// Returns the shown material for each edited one, by name or else by picture.
 fn materials(shown: &Scene<'_>, edited: &Scene<'_>) -> Vec<Option<usize>> {
     let plain = |name: &str| {
         let name = names::key(name);

@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-/// Returns the name as programs compare it that ignore case, and that write blanks as
-/// underscores.
+/// Normalizes a name for programs that ignore case and write spaces as underscores.
 pub(super) fn key(name: &str) -> String {
     name.trim().to_lowercase().replace('_', " ")
 }
 
-/// Splits off the number that Blender puts behind a name that is taken: `arm.001` is
-/// the second of its name.
+/// Splits off the number that Blender appends to a duplicate name: `arm.001` is the
+/// second `arm`.
 pub fn numbered(name: &str) -> Option<(&str, usize)> {
     let (stem, digits) = name.rsplit_once('.')?;
     let is_number = digits.len() >= 3 && digits.bytes().all(|digit| digit.is_ascii_digit());
@@ -17,7 +16,7 @@ pub fn numbered(name: &str) -> Option<(&str, usize)> {
     Some((stem, number))
 }
 
-/// Returns the name without case and signs, as a game may have it that cannot store them.
+/// Returns the name without case and punctuation, for games that cannot store them.
 fn plain(name: &str) -> String {
     let letters = name.trim().chars();
     let letters = letters.map(|letter| match letter.is_alphanumeric() {
@@ -27,9 +26,9 @@ fn plain(name: &str) -> String {
     letters.collect()
 }
 
-/// Returns the number of the shown name for each edited one: exactly the same name, then
-/// the same but for case and underscores. Of equal names, the n-th is that with number
-/// n, or the n-th without one. The others may have a name that differs by signs.
+/// Pairs edited names with shown ones: exact matches first, then matches except for
+/// case and underscores, then except for punctuation. The n-th of equal names is paired
+/// with the n-th, or with the name that ends with the number n.
 pub(super) fn pairs<'a>(
     shown: impl Iterator<Item = &'a str>,
     edited: &[String],
@@ -55,7 +54,7 @@ pub(super) fn pairs<'a>(
     pairs
 }
 
-/// The numbers of names, which are compared in one form.
+/// The numbers of names, by a normalized form.
 struct Names {
     form: fn(&str) -> String,
     /// The numbers of each name, and the count of those already used.
@@ -71,7 +70,7 @@ impl Names {
         Self { form, numbers }
     }
 
-    /// Returns the first number of a name that is not used.
+    /// Returns the first unused number of a name.
     fn next(&mut self, name: &str, used: &[bool]) -> Option<usize> {
         let (numbers, start) = self.numbers.get_mut(&(self.form)(name))?;
         let rest = &numbers[*start..];
@@ -80,7 +79,7 @@ impl Names {
         rest.get(before).copied()
     }
 
-    /// Returns the number of a name that ends with its place among equal ones.
+    /// Returns the number of a name that ends with its ordinal among equal names.
     fn numbered(&self, name: &str) -> Option<usize> {
         let (stem, place) = numbered(name)?;
         let (numbers, _) = self.numbers.get(&(self.form)(stem))?;

@@ -1,8 +1,8 @@
-//! Points that are at the same place but for rounding.
+//! Points at the same place except for rounding.
 
 use std::collections::HashMap;
 
-/// Numbers of places. Points within a distance of each other have one place.
+/// Numbers of places. Points within a distance of each other share a place.
 pub struct Places {
     distance: f32,
     /// The places in each cube of a grid. Edges are a little more than twice the

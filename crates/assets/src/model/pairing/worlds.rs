@@ -7,7 +7,8 @@ use crate::model::affine::{Affine, NEAR};
 use crate::model::scene::Joint;
 use crate::model::{Scene, Transform};
 
-/// Factors of all nodes that come from other units of length, and not from an edit.
+/// Scale factors that indicate another unit of length rather than an edit, if all nodes
+/// have them.
 const UNITS: [f64; 4] = [0.001, 0.01, 100.0, 1000.0];
 
 /// The placement of a shown node in the edited model.
@@ -15,7 +16,7 @@ const UNITS: [f64; 4] = [0.001, 0.01, 100.0, 1000.0];
 pub struct Placed {
     /// Transformation relative to its parent, if it changed. The scale stays.
     pub changed: Option<Transform>,
-    /// The map from the edited mesh of the node to the node.
+    /// The map from the node's edited mesh to the node.
     pub mesh: Affine,
 }
 
@@ -54,7 +55,7 @@ pub(super) fn size(scene: &Scene<'_>, worlds: &[Affine]) -> f32 {
 }
 
 impl Pairing<'_> {
-    /// Checks that not all nodes have another scale, as after a mistake with units.
+    /// Fails if all nodes have the same other scale, as after a mistake with units.
     pub(super) fn check_units(&self) -> Result<(), String> {
         let drawn = self
             .shown
@@ -86,12 +87,12 @@ impl Pairing<'_> {
         }
     }
 
-    /// Returns the map from an edited node to the edited scene.
+    /// Returns the map from the space of an edited node to the edited scene.
     pub fn world(&self, edited: usize) -> &Affine {
         &self.worlds[edited]
     }
 
-    /// Returns the map from the edited mesh of a shown node to the edited scene.
+    /// Returns the map from a shown node's edited mesh to the edited scene.
     pub fn mesh_world(&self, node: usize) -> Affine {
         self.drawn[node].map_or(Affine::IDENTITY, |drawn| self.worlds[drawn])
     }
@@ -128,8 +129,8 @@ impl Pairing<'_> {
         placed.collect()
     }
 
-    /// Returns the place of a root: where it is shown, or, without a mesh, where it is
-    /// in the edited model, but for its scale.
+    /// Returns the place of a root: the shown place, or, without a mesh, the edited
+    /// place in the shown scale.
     fn root(&self, node: usize) -> Affine {
         let edited = self.nodes[node].filter(|_| self.shown.nodes[node].mesh.is_none());
         edited.map_or(self.shown_worlds[node], |edited| {
@@ -142,8 +143,8 @@ impl Pairing<'_> {
         })
     }
 
-    /// Returns the new transformation of a node, if it differs. What did not change is
-    /// exactly as shown.
+    /// Returns the transformation of a node if it changed. Unchanged parts are exactly
+    /// as shown.
     fn changed(&self, shown: &Transform, edited: &Affine) -> Option<Transform> {
         let before = Affine::from(shown);
         if edited.is_near(&before, self.size) {
@@ -204,7 +205,7 @@ impl Pairing<'_> {
         let shown = above(self.shown, &self.shown_worlds, &self.shown.joints);
         let edited = &self.edited.scene;
         let edited = above(edited, &self.worlds, &edited.joints);
-        // // Joints on a line fit several maps, so the map of the file itself is tried
+        // Joints on a line fit several maps, so the map of the file itself is tried
         // first.
         let candidates = [Some(Affine::IDENTITY), edited, shown];
         let heads = self.heads();
@@ -221,7 +222,7 @@ impl Pairing<'_> {
         best.unwrap_or(Affine::IDENTITY)
     }
 
-    /// Returns the places of joints in the bind pose, edited and shown.
+    /// Returns the edited and the shown places of joints in the bind pose.
     fn heads(&self) -> Vec<([f32; 3], [f32; 3])> {
         let head = |joint: &Joint| {
             let m = joint.inverse_bind;

@@ -4,12 +4,11 @@ use super::{Face, Pixmap, dot};
 use crate::model::math::unit;
 use crate::model::scene::{Alpha, Material};
 
-/// Number of rows that are rendered at a time. All rows would need 5 MiB,
-/// mapped and unmapped for each picture, which took longer than rendering a
-/// small model.
+/// Number of rows that are rendered at a time. A buffer of all rows would take 5 MiB;
+/// mapping and unmapping it for each picture took longer than rendering a small model.
 pub(super) const BAND: usize = 64;
 
-/// Ambient light; each of the lights is added to it.
+/// Ambient light; the lights are added to it.
 const AMBIENT: f32 = 0.38;
 
 /// The lights: their directions relative to the viewer (right, up, towards the
@@ -34,7 +33,7 @@ pub(super) struct Canvas {
 type Lights = [([f32; 3], f32); 2];
 
 impl Canvas {
-    /// Creates a canvas of an even width and height.
+    /// Creates a canvas of this even width and height.
     pub(super) fn new([width, height]: [usize; 2], work_left: usize) -> Self {
         Self {
             width,
@@ -181,8 +180,8 @@ struct Slope {
 }
 
 impl Slope {
-    /// Creates the weight of the corner opposite to a side of a triangle with
-    /// this area. The center of the first pixel is at `first`.
+    /// Creates the weight of the corner opposite to a side, for a triangle with this
+    /// area. The center of the first pixel is at `first`.
     fn new([from, to]: [[f32; 3]; 2], area: f32, first: [f32; 3]) -> Self {
         Self {
             start: edge(from, to, first) / area,
@@ -213,7 +212,7 @@ impl RowSlope {
     }
 }
 
-/// Returns the columns of a row where no weight is negative.
+/// Returns the columns of a row in which no weight is negative.
 fn inside(row: &[RowSlope; 3], columns: usize) -> Span {
     let (mut start, mut end) = (0, columns);
     for weight in row {
@@ -288,8 +287,8 @@ impl<'a> Shader<'a> {
         }
     }
 
-    /// Returns the color at a point, given by the weights of the corners;
-    /// `None` if it is transparent.
+    /// Returns the color at a point, given by the weights of the corners; `None` if the
+    /// point is transparent.
     fn color(&self, parts: [f32; 3]) -> Option<[f32; 4]> {
         let [a, b, c] = &self.colors;
         let mut color = *a;

@@ -1,9 +1,9 @@
 //! Software rendering of a small preview of a scene. The output is
 //! deterministic.
 //!
-//! The scene is seen from the front, from its left and from above, in parallel
-//! projection. There is a depth buffer, and two lights that are fixed relative
-//! to the viewer. Every pixel is the mean of four.
+//! The scene is seen from its front left and above, in parallel projection. There is
+//! a depth buffer, and two lights that are fixed relative to the viewer. Every pixel is
+//! the mean of four samples.
 
 mod canvas;
 
@@ -22,30 +22,28 @@ pub const EDGE: u32 = 256;
 /// Width and height of the rendering.
 const DRAWN: usize = 2 * EDGE as usize;
 
-/// Maximum width and height of a scene on a map in pixels.
+/// Maximum width and height of a picture for a map, in pixels.
 pub const MAX_EDGE: u32 = 1024;
 
-/// Fraction of the width or height of the picture that the scene fills.
+/// Fraction of the picture's width or height that the scene fills.
 const FILLED: f32 = 0.94;
 
 /// Direction of the viewer.
 const VIEWER: [f32; 3] = [0.62, 0.52, 0.86];
 
-/// Maximum number of pixels that are tested for all triangles, which limits the
-/// time for many large overlapping ones. Further triangles are not drawn.
+/// Maximum number of pixel tests for all triangles, which limits the time for many
+/// large overlapping triangles. Further triangles are not drawn.
 pub const MAX_WORK: usize = 96 << 20;
 
-/// Maximum number of triangles of a picture, and of points and triangles that are
-/// transformed for it: the nodes of a scene may show the same mesh many times. Further
-/// triangles are not drawn.
+/// Maximum number of triangles of a picture, and of transformed points and triangles:
+/// nodes may share meshes. Further triangles are not drawn.
 const MAX_FACES: usize = 1 << 18;
 const MAX_TRIED: usize = 1 << 21;
 
-/// Maximum number of pixels of all textures, which are held decoded.
+/// Maximum number of pixels of all decoded textures.
 const MAX_PIXELS: u64 = 1 << 24;
 
-/// Writes a preview as a PNG file. `reserve` accounts for the memory that drawing
-/// it takes.
+/// Writes a preview as a PNG file. `reserve` accounts for the memory of drawing.
 ///
 /// # Errors
 /// Returns errors of `reserve` and `out`.
@@ -85,11 +83,10 @@ pub struct OnMap {
     pub origin: [i32; 2],
 }
 
-/// Renders a scene from above as Total Annihilation does, with one pixel for a
-/// unit: x is right, z is down, and every two units of height are one pixel up.
-/// `None` if nothing is drawn, or the picture would be larger than [`MAX_EDGE`]
-/// in a direction. `work` is the number of pixels that may be tested, which is
-/// reduced.
+/// Renders a scene from above as Total Annihilation does, with one pixel for a unit: x
+/// is right, z is down, and every two units of height are one pixel up. Returns `None`
+/// if nothing is drawn, or a side would exceed [`MAX_EDGE`]. `work` is the remaining
+/// number of pixel tests.
 pub fn draw_on_map(scene: &Scene<'_>, pictures: Pictures<'_>, work: &mut usize) -> Option<OnMap> {
     let mut faces = faces(scene, &View::of_map());
     let first = faces.first()?.points[0];
@@ -118,8 +115,8 @@ pub fn draw_on_map(scene: &Scene<'_>, pictures: Pictures<'_>, work: &mut usize) 
     })
 }
 
-/// Renders triangles, whose points are on a canvas of this width and height,
-/// into a picture of half of both.
+/// Renders triangles on a canvas of this width and height into a picture of half the
+/// size.
 fn render(
     scene: &Scene<'_>,
     faces: &[Face],
@@ -172,8 +169,7 @@ impl View {
         }
     }
 
-    /// All points that are seen at one pixel differ by the direction of the
-    /// viewer.
+    /// The direction of the viewer: all points along it share a pixel.
     fn of_map() -> Self {
         let axes = axes([0.0, 2.0, 1.0]);
         let [right, _, towards] = axes;
@@ -221,8 +217,8 @@ impl Face {
     }
 }
 
-/// Returns the visible triangles of a scene, or all if none is visible, as the
-/// viewer sees them, in the scene's units.
+/// Returns the visible triangles of a scene, or all triangles if none is visible, from
+/// the viewer's perspective in the scene's units.
 fn faces(scene: &Scene<'_>, view: &View) -> Vec<Face> {
     let pose = Pose::new(scene);
     let visible = faces_of(&pose, view, scene.shown());
@@ -288,7 +284,7 @@ fn face(
     })
 }
 
-/// Moves and scales the triangles into the middle of the canvas.
+/// Scales and centers the triangles on the canvas.
 fn fit(faces: &mut [Face]) {
     let all = || faces.iter().flat_map(|face| face.points);
     let Some(first) = all().next() else { return };
@@ -309,13 +305,13 @@ fn fit(faces: &mut [Face]) {
     }
 }
 
-/// The pixels of the textures, each decoded once on first use.
+/// The pixels of the textures, decoded on first use.
 struct Textures<'a> {
     pictures: Pictures<'a>,
     materials: &'a [Material],
     /// For each material, the first one with the same texture.
     first: Vec<usize>,
-    /// The textures that were decoded, by the first material with each.
+    /// The decoded textures, by the first material with each.
     known: Vec<Option<Option<Pixmap>>>,
     pixels_left: PixelsLeft,
 }

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 
 pub use self::read::{Edited, read};
 
-/// Maximum number of samples of all channels of a written sound; five minutes
-/// of stereo music have fewer.
+/// Maximum number of samples of all channels of a written sound, more than five minutes
+/// of stereo music.
 const MAX_SAMPLES: usize = 1 << 25;
 
 /// Bytes before the samples: RIFF, `fmt ` and the header of `data`.
@@ -36,7 +36,7 @@ pub struct Wav {
 }
 
 impl Wav {
-    /// Returns why the sound is not written, or `None` if it is.
+    /// Returns the reason why the sound is not written.
     pub fn length_problem(&self) -> Option<String> {
         let count = u64::from(self.samples) * u64::from(self.channels);
         (count > MAX_SAMPLES as u64)

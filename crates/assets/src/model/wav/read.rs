@@ -1,19 +1,20 @@
-//! Edited WAV files in the forms that Audacity, FFmpeg and SoX write: samples of 8 to
-//! 32 bits, which become the nearest ones of 16 bits.
+//! Edited WAV files from Audacity, FFmpeg and SoX. Samples of 8 to 32 bits are rounded
+//! to 16 bits.
 
 use super::{MAX_SAMPLES, Wav};
 use hpimount_containers::io::{Cursor, Endian, Error};
 
-/// Forms of samples: integers, floating point, and one whose form is in an extension.
+/// Sample formats: integer, floating point, and extensible, which has the format in an
+/// extension.
 const PCM: u16 = 1;
 const FLOAT: u16 = 3;
 const EXTENSIBLE: u16 = 0xFFFE;
 
-/// Offset in an extensible `fmt ` chunk of the form of the samples.
+/// Offset of the sample format in an extensible `fmt ` chunk.
 const SUB_FORMAT: usize = 24;
 
-/// A `data` chunk of this length or more has no known end: programs that write to a
-/// pipe cannot know it.
+/// A `data` chunk of this length or more has an unknown length: programs that write to
+/// a pipe do not know it.
 const UNKNOWN: u32 = 0x7FFF_0000;
 
 /// The remedy for samples of another form.
@@ -47,7 +48,7 @@ pub fn read(bytes: &[u8]) -> Result<Edited, String> {
         let is_open = kind == b"data" && size >= UNKNOWN && size as usize > left;
         let size = if is_open { left } else { size as usize };
         let body = cursor.take(size, "chunk").map_err(damaged)?;
-        // Chunks begin at even offsets; the last one may lack its padding.
+        // Chunks begin at even offsets. The last one may lack its padding.
         if size % 2 != 0 && cursor.remaining() > 0 {
             cursor.take(1, "padding").map_err(damaged)?;
         }
@@ -95,7 +96,7 @@ struct Form {
     channels: u16,
     /// Samples per second.
     rate: u32,
-    /// Bits of a sample: 8, 16, 24 or 32; 32 or 64 of floating point.
+    /// Bits of a sample: 8, 16, 24 or 32; floating-point samples have 32 or 64.
     bits: u16,
     is_float: bool,
 }

@@ -80,7 +80,7 @@ pub enum Pixels {
     Rgb(Vec<u8>),
 }
 
-/// A reason why the game shows a picture incorrectly or not at all.
+/// A reason why the game shows a picture wrongly or not at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GameIssue {
     /// The game rejects versions other than 5.
@@ -112,7 +112,7 @@ enum Depth {
     Bytes,
     /// Planes of red, green and blue, and possibly an unused one.
     Rgb,
-    /// Up to 8 bits for each pixel, from all planes.
+    /// Up to 8 bits per pixel, combined from all planes.
     Packed,
 }
 
@@ -130,8 +130,8 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Pcx, Box<Incomplete<Pcx>>> {
     finish(pcx, result)
 }
 
-/// Returns the palette that the game reads from a PCX file: its last 768 bytes.
-/// `None` if the file is too short for the game.
+/// Returns the palette that the game reads from a PCX file: the last 768 bytes. `None`
+/// if the file is too short for the game.
 pub fn game_palette(file: &[u8]) -> Option<[[u8; 3]; 256]> {
     let rest = file.get(HEADER_SIZE..)?;
     color::palette(rest.get(rest.len().checked_sub(PALETTE_SIZE)?..)?)
@@ -216,8 +216,7 @@ impl Pcx {
         })
     }
 
-    /// Returns the offset of the byte before the palette at the end of the
-    /// file.
+    /// Returns the offset of the palette marker at the end of the file.
     fn palette_offset(&self) -> Option<usize> {
         let offset = self.file.len().checked_sub(PALETTE_SIZE + 1)?;
         (offset >= HEADER_SIZE).then_some(offset)
@@ -247,7 +246,7 @@ impl Pcx {
         }
     }
 
-    /// Returns why the game shows it incorrectly or not at all.
+    /// Returns the reasons why the game shows the picture wrongly or not at all.
     pub fn game_issues(&self) -> Vec<GameIssue> {
         let issues = [
             (self.version != 5, GameIssue::Version),
@@ -264,8 +263,7 @@ impl Pcx {
             .collect()
     }
 
-    /// Decodes the pixels. Those missing at the end of the file are 0, with a
-    /// warning.
+    /// Decodes the pixels. Pixels missing at the end of the file are 0, with a warning.
     ///
     /// # Errors
     /// Returns an error if [`parse`] did.
@@ -273,7 +271,7 @@ impl Pcx {
         self.decode_all().map(|(picture, _)| picture)
     }
 
-    /// Returns where the pixels are stored in the file.
+    /// Returns the range of the stored pixels.
     ///
     /// # Errors
     /// Returns an error if [`parse`] did.
@@ -285,7 +283,7 @@ impl Pcx {
         Ok(HEADER_SIZE..palette.map_or(end, |palette| palette.min(end)))
     }
 
-    /// Decodes the pixels, and returns the number of their stored bytes.
+    /// Decodes the pixels, and returns the number of encoded bytes.
     fn decode_all(&self) -> Result<(Picture, usize)> {
         self.check()?;
         let mut stored = Stored {
@@ -362,7 +360,7 @@ impl Pcx {
 /// A reader of stored rows.
 struct Stored<'a> {
     bytes: &'a [u8],
-    /// True if there are runs, which may cross the end of a row.
+    /// True if there are runs. They may cross the end of a row.
     has_runs: bool,
     at: usize,
     /// Value of an unfinished run, and the number of its remaining pixels.
@@ -388,8 +386,8 @@ impl Stored<'_> {
         self.left -= x;
         let mut rest = &self.bytes[self.at..];
         while x < row.len() {
-            // Far from both ends, eight bytes are copied at a time, and the run
-            // after the literals among them is read.
+            // Far from both ends, eight bytes are copied at a time; then the run after
+            // their literals is read.
             if rest.len() > 8
                 && let Some(room) = row.get_mut(x..x + FAR)
             {
@@ -425,7 +423,7 @@ impl Stored<'_> {
             }
         }
         self.at = self.bytes.len() - rest.len();
-        // More may have been written for a short run.
+        // A short run may be followed by extra bytes.
         row[x..].fill(0);
         x
     }
@@ -454,8 +452,8 @@ fn interleave(planes: &[u8], line: usize, row: &mut [u8]) {
     }
 }
 
-/// Combines the bits of all planes of a row into palette indices; the first
-/// plane is the lowest.
+/// Combines the bits of all planes of a row into palette indices. The first plane is
+/// the lowest bit.
 fn unpack(planes: &[u8], line: usize, bits: u8, row: &mut [u8]) {
     let per_byte = usize::from(8 / bits);
     let mask = (1 << bits) - 1;

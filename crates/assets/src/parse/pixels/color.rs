@@ -1,4 +1,4 @@
-//! Stored colors, as red, green, blue and alpha of 8 bits.
+//! Conversions between encoded colors and 8-bit red, green, blue and alpha.
 
 /// Returns a 3-bit value as 8 bits.
 fn wide3(value: u16) -> u8 {
@@ -118,8 +118,8 @@ pub fn from_argb4444(color: [u8; 4]) -> u16 {
     a << 12 | r << 8 | g << 4 | b
 }
 
-/// Returns the nearest GameCube color: of the opaque one and the one with 3 bits
-/// of alpha the better one.
+/// Returns the nearest GameCube color: the better one of the opaque form and the form
+/// with 3 bits of alpha.
 pub fn from_rgb5a3(color: [u8; 4]) -> u16 {
     let opaque = from_xrgb1555(color);
     let faded = from_argb4444(color) & 0x0FFF | nearest3(color[3]) << 12;

@@ -78,7 +78,7 @@ impl Blocks {
     }
 }
 
-/// Returns a color that is stored multiplied by its alpha.
+/// Divides a color by its alpha.
 fn divided([r, g, b, a]: [u8; 4]) -> [u8; 4] {
     let alpha = u32::from(a);
     let part = |part: u8| match alpha {

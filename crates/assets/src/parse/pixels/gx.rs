@@ -92,7 +92,7 @@ impl GxFormat {
         }
     }
 
-    /// Returns the length in bytes of a picture of this size.
+    /// Returns the encoded length of a picture of this size in bytes.
     pub fn size(self, width: u32, height: u32) -> usize {
         let (tile_width, tile_height, bytes) = self.tile();
         let across = (width as usize).div_ceil(tile_width);
@@ -100,7 +100,7 @@ impl GxFormat {
     }
 }
 
-/// Decodes a picture. `palette` has the colors of the formats with indices.
+/// Decodes a picture. `palette` has the colors in formats with indices.
 pub fn decode(level: &Level, format: GxFormat, palette: &[[u8; 4]], out: &mut [[u8; 4]]) {
     let color = |index: usize| palette.get(index).copied().unwrap_or_default();
     match format {
@@ -134,8 +134,7 @@ pub fn decode(level: &Level, format: GxFormat, palette: &[[u8; 4]], out: &mut [[
 type Tile = [u8; MAX_TILE];
 type Pixels = [[u8; 4]; MAX_TILE];
 
-/// Decodes the tiles of a picture with `decode`, which fills in the pixels of a
-/// tile, and puts them in place.
+/// Decodes the tiles of a picture. `decode` fills in the pixels of a tile.
 fn tiles(
     level: &Level,
     format: GxFormat,

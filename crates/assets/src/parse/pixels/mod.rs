@@ -1,6 +1,5 @@
-//! Pixels as graphics chips store them: tiles, blocks, swizzled rows (FORMATS, HIP
-//! assets 4, GTA 2). RenderWare's textures have them, and formats of the consoles
-//! themselves.
+//! Pixels in the layouts of graphics chips: tiles, blocks, swizzled rows (FORMATS, HIP
+//! assets 4, GTA 2). RenderWare's textures and the formats of the consoles use them.
 
 pub mod color;
 pub mod dxt;
@@ -23,11 +22,11 @@ pub struct Level {
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// The stored pixels. Missing ones at the end are zeros.
+    /// The stored pixels. Truncated data is padded with zeros.
     #[get_size(ignore)]
     pub data: Bytes,
-    /// Length of a stored row in bytes, where the format has rows that may be
-    /// padded (Direct3D); otherwise 0.
+    /// Length of a stored row in bytes for formats with padded rows (Direct3D);
+    /// otherwise 0.
     pub pitch: usize,
 }
 

@@ -37,8 +37,8 @@ fn spread(mask: usize, count: usize) -> Vec<usize> {
     std::iter::successors(Some(0), next).take(count).collect()
 }
 
-/// Positions of the pixels of a PlayStation 2 picture of 4 or 8 bits per pixel
-/// that was uploaded as one with pixels four times as large (FORMATS, HIP
+/// Positions of the pixels of a PlayStation 2 picture with 4 or 8 bits per pixel that
+/// was uploaded in the form of a picture with pixels four times as large (FORMATS, HIP
 /// assets 4).
 pub struct Bands {
     log_width: u32,
@@ -66,8 +66,8 @@ impl Bands {
     }
 }
 
-/// Returns the place of the color with this index in a palette of 256 colors of the
-/// PlayStation 2: bits 3 and 4 are exchanged.
+/// Returns the place of a color in a 256-color palette of the PlayStation 2: bits 3 and
+/// 4 are exchanged.
 pub fn exchanged(index: usize) -> usize {
     index & !0x18 | (index & 8) << 1 | (index & 16) >> 1
 }

@@ -12,7 +12,7 @@ pub enum XboxFormat {
     Blocks(Blocks),
     /// A byte per pixel, and a palette.
     Palette {
-        /// Number of colors that are stored: 256, or 32 for a palette of 16.
+        /// Number of stored colors: 256, or 32 for a palette of 16.
         colors: usize,
         /// True if the palette's alpha is used.
         has_alpha: bool,
@@ -68,7 +68,7 @@ impl XboxFormat {
         }
     }
 
-    /// Returns the name of the format of the palette, if there is one.
+    /// Returns the name of the palette format.
     pub fn palette_name(self) -> Option<&'static str> {
         match self {
             Self::Palette { has_alpha, .. } => Some(if has_alpha { "8888" } else { "888" }),
@@ -76,7 +76,7 @@ impl XboxFormat {
         }
     }
 
-    /// Returns the format of the blocks, if pixels are stored in blocks.
+    /// Returns the block format, if any.
     pub fn blocks(self) -> Option<Blocks> {
         match self {
             Self::Blocks(blocks) => Some(blocks),
@@ -84,7 +84,7 @@ impl XboxFormat {
         }
     }
 
-    /// Returns the length in bytes of a picture of this size.
+    /// Returns the encoded length of a picture of this size in bytes.
     pub fn size(self, width: u32, height: u32) -> usize {
         let (width, height) = (width as usize, height as usize);
         match self {
@@ -124,7 +124,7 @@ fn pixels(level: &Level, colors: XboxColors, out: &mut [[u8; 4]]) {
     }
 }
 
-/// Decodes swizzled pixels of `N` bytes. Missing ones are decoded from zeros.
+/// Decodes swizzled pixels of `N` bytes. Truncated data is padded with zeros.
 fn swizzled<const N: usize>(
     level: &Level,
     out: &mut [[u8; 4]],

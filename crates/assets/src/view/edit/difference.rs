@@ -34,7 +34,7 @@ pub(super) struct Differences<'c> {
     /// The values belong to a new element, whose derived values the editor could not
     /// know.
     is_new: bool,
-    /// The values are cells of a table, where a list is a text.
+    /// The values are cells of a table, which hold lists as text.
     is_cell: bool,
 }
 
@@ -66,7 +66,7 @@ impl<'c> Differences<'c> {
         }
     }
 
-    /// Begins a comparison with the cells of a table.
+    /// Begins a comparison of the cells of a table.
     pub(super) fn of_cells(context: &'c dyn AssetContext) -> Self {
         let is_cell = true;
         Self {
@@ -75,7 +75,7 @@ impl<'c> Differences<'c> {
         }
     }
 
-    /// Begins a comparison with the values of a new element.
+    /// Begins a comparison of the values of a new element.
     pub(super) fn of_new(context: &'c dyn AssetContext, is_cell: bool) -> Self {
         Self {
             is_new: true,
@@ -135,8 +135,8 @@ impl<'c> Differences<'c> {
         }
     }
 
-    /// Compares the value at a path with an edited one. `node` is `None` if the asset shows
-    /// no such value.
+    /// Compares the value at a path with an edited one. `node` is `None` if the asset
+    /// does not show the value.
     pub(super) fn at(&mut self, node: Option<&Node<'_>>, path: &str, edited: &Value) {
         match node {
             Some(node) => self.node(node, edited, path),
@@ -144,8 +144,8 @@ impl<'c> Differences<'c> {
         }
     }
 
-    /// Adds rows to the list at a path, and deletes some. `node` is `None` if the asset
-    /// shows no such list. Returns the number of the row that a problem is of.
+    /// Adds and deletes rows of the list at a path. `node` is `None` if the asset does
+    /// not show the list. Returns the row of a problem.
     pub(super) fn rows(&mut self, node: Option<&Node<'_>>, path: &str, rows: &[&What]) -> usize {
         match node {
             Some(Node::Absent(node)) => return self.rows(Some(node), path, rows),
@@ -210,7 +210,7 @@ impl<'c> Differences<'c> {
                 }
                 Err(reason) => self.problem(path, reason),
             },
-            // Entries that are as shown may be edited elsewhere, or follow from others.
+            // Unchanged entries may be derived, or edited elsewhere.
             Rule::Field(field) => {
                 let edited = changed(&shown, edited);
                 match field.encode(&edited) {
@@ -295,9 +295,8 @@ impl<'c> Differences<'c> {
         });
     }
 
-    /// Compares a list that can grow and shrink. Elements that are equal, or else at
-    /// the same place between two that are, are the same; those that are left are new
-    /// or deleted.
+    /// Compares a list that can grow and shrink. Pairs equal elements, then elements at
+    /// the same position between equal ones. Remaining elements are new or deleted.
     fn elements(&mut self, node: &Node<'_>, list: &Elements<'_>, edited: &Value, path: &str) {
         let in_cell = self.in_cell(edited);
         let Some(Value::List(values)) = in_cell.as_ref().or(Some(edited)) else {
@@ -338,8 +337,8 @@ impl<'c> Differences<'c> {
         self.order(list, order, path);
     }
 
-    /// Compares an element of the list at a path that stays. Changes have its number among
-    /// the shown ones, problems that among the edited ones.
+    /// Compares an element of the list at a path that is not deleted. Changes contain
+    /// its old number, and problems its new one.
     fn kept(&mut self, node: &Node<'_>, edited: &Value, path: &str, [old, new]: [usize; 2]) {
         let (problems, counts) = (self.found.problems.len(), self.counts.len());
         let old = format!("{path}[{old}]");
@@ -353,7 +352,7 @@ impl<'c> Differences<'c> {
         }
     }
 
-    /// Adds the change of a list to these elements.
+    /// Adds the change of a list to a new order of elements.
     fn order(&mut self, list: &Elements<'_>, order: Vec<Element>, path: &str) {
         self.found.changes.push(Change {
             path: path.to_owned(),
@@ -368,7 +367,7 @@ impl<'c> Differences<'c> {
         });
     }
 
-    /// Returns a new element with these values; `None` after a problem.
+    /// Returns a new element with these values, or `None` after a problem.
     fn new_element(&mut self, list: &Elements<'_>, value: &Value, path: &str) -> Option<Element> {
         let (size, node) = match (list.blank)(value) {
             Ok(blank) => blank,
@@ -381,8 +380,8 @@ impl<'c> Differences<'c> {
         Some(Element::New(bytes, value.clone()))
     }
 
-    /// Returns new bytes with these values, which `node` has the places of; `None` after
-    /// a problem.
+    /// Returns new bytes with these values at the places in `node`, or `None` after a
+    /// problem.
     pub(super) fn new_bytes(
         &mut self,
         size: usize,
@@ -410,7 +409,7 @@ impl<'c> Differences<'c> {
         None
     }
 
-    /// Returns the elements of a list that is in one cell, with blanks between them.
+    /// Splits a cell with a list at its spaces.
     fn in_cell(&self, edited: &Value) -> Option<Value> {
         match edited {
             Value::Text(text) if self.is_cell => {
@@ -422,8 +421,8 @@ impl<'c> Differences<'c> {
     }
 }
 
-/// Calls `see` with the number of each path and the value there, or `None`, all in one
-/// walk.
+/// Calls `see` with the number and the value of each path, if there is one, in one
+/// traversal.
 pub(super) fn visit<'p>(
     node: &Node<'_>,
     paths: Vec<At<'p>>,
@@ -461,7 +460,7 @@ pub(super) fn visit<'p>(
     missing.for_each(|(_, number)| see(number, None));
 }
 
-/// Returns the parts of a color as `#rrggbb` or `#rrggbbaa`.
+/// Formats a color as `#rrggbb` or `#rrggbbaa`.
 fn color(edited: &Value, parts: usize) -> Option<Value> {
     let Value::Text(text) = edited else {
         return None;
@@ -506,12 +505,12 @@ pub fn number_named<'n>(
     Err(format!("no {what} is called \"{name}\"{nearest}"))
 }
 
-/// Returns how similar two names are, from 0 to 1.
+/// Returns the similarity of two names, from 0 to 1.
 fn similarity(a: &str, b: &str) -> f64 {
     strsim::jaro_winkler(&a.to_lowercase(), &b.to_lowercase())
 }
 
-/// Returns a sentence with the names that are most similar to a wrong one.
+/// Returns a sentence with the names that are most similar to an unknown one.
 fn similar(wrong: &str, names: &[String]) -> String {
     let mut names: Vec<&String> = names.iter().collect();
     if names.is_empty() {

@@ -1,4 +1,4 @@
-//! Fields of records that can be edited where the records are stored.
+//! Editable fields of stored records.
 
 use std::rc::Rc;
 
@@ -7,7 +7,7 @@ use hpimount_record::{self as record, Placed, Record, Scope, Value, Writer};
 
 use super::place::Encoded;
 
-/// A field of a record, or an element of a field that is a list.
+/// A field of a record, or an element of a list field.
 #[derive(Clone)]
 pub struct StoredField<'a> {
     /// Offset of the record in the asset.
@@ -22,7 +22,7 @@ pub struct StoredField<'a> {
 /// Returns a copy of a record.
 type CopyOf<'a> = Rc<dyn Fn() -> Box<dyn Record> + 'a>;
 
-/// Returns the fields of a record that begins at an offset of its asset.
+/// Returns the fields of a record at an offset of its asset.
 pub(crate) fn stored_fields<'a, R: Record + Clone>(
     record: &'a R,
     start: usize,
@@ -45,7 +45,7 @@ impl StoredField<'_> {
         self.field.member.name
     }
 
-    /// Returns whether it follows from other values, so that it cannot be edited.
+    /// Returns true if the field is derived from other values and cannot be edited.
     pub fn is_derived(&self) -> bool {
         self.field.member.is_derived
     }
@@ -64,7 +64,8 @@ impl StoredField<'_> {
         Self { element, ..field }
     }
 
-    /// Returns the place and the bytes of an edited value; `None` if they stay.
+    /// Returns the place and the bytes of an edited value, or `None` if it is
+    /// unchanged.
     pub(super) fn encode(&self, edited: &Value) -> Result<Option<(usize, Encoded)>, String> {
         let mut record = (self.record)();
         let scope = Scope::default();
@@ -96,7 +97,7 @@ impl StoredField<'_> {
         let first = self.element.unwrap_or_default() * size;
         let bytes = new[first..first + size].to_vec();
         let mask = match value {
-            // // The parts may be edited one by one.
+            // The parts may be edited one by one.
             Value::Map(_) => self.bits(&value, size),
             _ => vec![0xFF; size],
         };
@@ -113,7 +114,7 @@ impl StoredField<'_> {
             let bytes = vec![byte; size];
             let mut cursor = Cursor::new(&bytes, 0, self.endian);
             let scope = Scope::default();
-            // Neither fails: the value was set, in as many bytes.
+            // Neither call fails: `set` succeeded before with this size.
             _ = field.read(&mut cursor, scope.version, self.field.member.label);
             _ = field.set(value, &scope);
             self.bytes(&*record)

@@ -63,7 +63,7 @@ pub enum What {
     Text(usize, String, String),
 }
 
-/// Writes edits of the values of a text; `None` if nothing changes.
+/// Writes edits of the values of a text. Returns `None` if nothing changes.
 ///
 /// # Errors
 /// Returns all edits that cannot be made.
@@ -74,7 +74,7 @@ pub type EditText = fn(&[u8], &[Edit]) -> Result<Option<Vec<u8>>, Vec<Problem>>;
 pub struct Problem {
     /// The number of the edit.
     pub edit: usize,
-    /// The path of the value that it is about, and the reason.
+    /// The path of the affected value, and the reason.
     pub text: String,
     /// A conflicting edit, and its value.
     pub disagreement: Option<Disagreement>,
@@ -169,7 +169,7 @@ impl Edited {
         expected
     }
 
-    /// Returns where the old elements of each changed list are among the new ones.
+    /// Returns the new positions of the old elements of each changed list.
     fn lists(&self) -> Lists<'_> {
         let lists = self.changes.iter().filter_map(|(list, _)| {
             let Content::List { order, .. } = &list.content else {
@@ -188,10 +188,10 @@ impl Edited {
     }
 }
 
-/// The new numbers of the old elements of lists, by the paths of these.
+/// The new positions of old elements, by the paths of their lists.
 type Lists<'e> = HashMap<&'e str, HashMap<usize, usize>>;
 
-/// Returns the path of a value among the new elements of the list that it is in.
+/// Returns the path of a value after its list changed.
 fn renumbered(path: &str, lists: &Lists<'_>) -> String {
     let new = path.match_indices('[').find_map(|(place, _)| {
         let (list, inner) = path.split_at(place);
@@ -219,7 +219,7 @@ impl Expected<'_> {
     }
 }
 
-/// Returns an asset with edits of its values; `None` if nothing changes.
+/// Returns an asset with edited values, or `None` if nothing changes.
 ///
 /// # Errors
 /// Returns all edits that cannot be made.
@@ -277,8 +277,7 @@ struct Collected {
 }
 
 impl Collected {
-    /// Adds the changes and problems of an edit, whose place says already that it is of
-    /// `path`.
+    /// Adds the changes and problems of an edit. Its place already names `path`.
     fn add(&mut self, number: usize, path: &str, found: Comparison) {
         let changes = found.changes.into_iter();
         self.changes.extend(changes.map(|change| (change, number)));

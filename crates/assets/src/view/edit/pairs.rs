@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use hpimount_record::Value;
 
-/// The largest number of pairs of elements that two lists are compared by. Longer
-/// lists are paired by position between their equal ends.
+/// Maximum number of compared pairs of two lists. Longer lists are paired by position
+/// between their equal ends.
 const MAX_PAIRS: usize = 1 << 20;
 
-/// Returns whether an edited value equals the shown one. Keys that an edited map lacks
-/// are not compared.
+/// Returns true if an edited value equals the shown one. Ignores keys that an edited
+/// map lacks.
 pub fn is_same(shown: &Value, edited: &Value) -> bool {
     match (shown, edited) {
         (Value::Null, Value::Null) => true,
@@ -33,8 +33,7 @@ pub fn is_same(shown: &Value, edited: &Value) -> bool {
     }
 }
 
-/// Returns an edited map without the entries that equal the shown ones. Other values are
-/// returned whole.
+/// Returns the changed entries of an edited map. Other values are returned whole.
 pub(super) fn changed(shown: &Value, edited: &Value) -> Value {
     let mut changed = edited.clone();
     if let Value::Map(entries) = &mut changed {
@@ -43,8 +42,8 @@ pub(super) fn changed(shown: &Value, edited: &Value) -> Value {
     changed
 }
 
-/// Returns which shown element each edited one is. Elements with another value of the
-/// field `kind` are others.
+/// Pairs edited elements with shown ones. Elements with different values of the field
+/// `kind` are never paired.
 pub(super) fn paired(shown: &[Value], edited: &[Value], kind: Option<&str>) -> Vec<Option<usize>> {
     let is_equal = |(old, new): (usize, usize)| is_same(&shown[old], &edited[new]);
     let common = shown.len().min(edited.len());
@@ -141,7 +140,7 @@ fn pair_moved(
     }
 }
 
-/// Pairs the other elements between two pairs by position.
+/// Pairs the remaining elements between two pairs by position.
 fn pair_by_position(pairs: &mut [Option<usize>], new: Range<usize>, old: Range<usize>) {
     let used: HashSet<usize> = pairs.iter().flatten().copied().collect();
     let mut next = old.start;

@@ -45,7 +45,7 @@ impl Change {
     }
 }
 
-/// The new content of a part of an asset. Offsets are those before any change.
+/// The new content of a part of an asset. Offsets refer to the old asset.
 #[derive(Debug, Clone)]
 pub(super) enum Content {
     /// Bytes that replace others.
@@ -75,9 +75,9 @@ pub(super) enum Content {
 /// An element of a changed list.
 #[derive(Debug, Clone)]
 pub(super) enum Element {
-    /// The old one with this number, with its own changes.
+    /// The old element with this number, and its own changes.
     Old(usize),
-    /// A new one: its bytes, and the values that were given.
+    /// A new element: its bytes, and the edited values.
     New(Vec<u8>, Value),
 }
 
@@ -92,7 +92,7 @@ impl PartialEq for Element {
     }
 }
 
-/// A change with the number of the edit that it is from.
+/// A change with the number of its edit.
 type Placed = (Change, usize);
 
 /// The order in which lists are spliced, by start, end and path: the last list comes
@@ -101,9 +101,9 @@ type Placed = (Change, usize);
 /// behind its `list`.
 type Turn<'c> = (Reverse<(usize, usize)>, &'c str);
 
-/// Returns an asset with changes, each with the number of its edit, in the order of the ranks
-/// of these; and which of the changes it has. A change that disagrees with one of an edit of a
-/// higher rank is left out.
+/// Applies changes, sorted by rank and each with the number of its edit, to an asset.
+/// Returns the asset and flags of the applied changes. A change that conflicts with an
+/// edit of a higher rank is left out.
 pub(super) fn patched(
     asset: &[u8],
     changes: &[Placed],
@@ -205,7 +205,7 @@ impl<'c> Verdicts<'c> {
         }
     }
 
-    /// Decides between two changes that disagree, which `say` says.
+    /// Resolves a conflict of two changes, which `say` describes.
     fn disagree(&mut self, change: usize, other: usize, say: fn(At<'c>, At<'c>) -> String) {
         let at = |number: usize| {
             let (change, edit) = &self.changes[number];
@@ -248,12 +248,12 @@ fn insert(out: &mut Vec<u8>, grown: Grown<'_>) {
     }
 }
 
-/// The written bytes of an asset, each with its change. It takes five bytes for each byte
-/// of the asset.
+/// The written bytes of an asset, with their changes. Takes five bytes of memory for
+/// each byte of the asset.
 struct Written {
     /// The bits that are written.
     masks: Vec<u8>,
-    /// The number of the change that was first to write to a byte.
+    /// The number of the first change that wrote each byte.
     changes: Vec<u32>,
 }
 
@@ -265,8 +265,8 @@ impl Written {
         }
     }
 
-    /// Writes the bits of a mask at an offset of `out`, unless a change has written other
-    /// ones there, whose number is returned.
+    /// Writes the bits of a mask at an offset of `out`. If another change wrote
+    /// different bits there, returns its number.
     fn add(
         &mut self,
         out: &mut [u8],
@@ -304,7 +304,7 @@ impl Written {
     }
 }
 
-/// Returns where the elements are that a change of a list deletes.
+/// Returns the ranges of the elements that a change deletes.
 fn deleted(list: &Change) -> impl Iterator<Item = Range<usize>> {
     let (ranges, order): (&[_], &[_]) = match &list.content {
         Content::List { ranges, order, .. } => (ranges, order),
@@ -322,7 +322,7 @@ fn deleted(list: &Change) -> impl Iterator<Item = Range<usize>> {
     deleted.map(|(range, _)| range.clone())
 }
 
-/// Says that a list has no element that another change is in.
+/// Describes the conflict of a deleted element with a change in it.
 fn deletion((change, _): At<'_>, (list, in_file): At<'_>) -> String {
     let place = place(in_file, &list.path);
     format!("{}: is deleted by {place}", change.path)
@@ -434,7 +434,7 @@ mod tests {
         assert_eq!(after, Ok(vec![2, 1, 1, 8, 8]));
     }
 
-    /// Applies a change of `a.json`, whose rank is given, and one of `b.tsv`.
+    /// Applies a change of `a.json` with a given rank, and one of `b.tsv`.
     fn of_files(asset: &[u8], changes: [&Change; 2], rank: u64) -> Result<Vec<u8>, Vec<Problem>> {
         let [first, second] = changes.map(Change::clone);
         let edit = |place: &str| Edit::new(place.to_owned(), What::Values(Value::Null));
@@ -446,7 +446,7 @@ mod tests {
         patched(asset, &[(first, 0), (second, 1)], &edits).map(|(new, _)| new)
     }
 
-    /// Returns the problem that the second file disagrees with the first one.
+    /// Returns the conflict of the second file with the first one.
     fn disagreeing(text: String, path: &str) -> Problem {
         let path = path.to_owned();
         Problem {

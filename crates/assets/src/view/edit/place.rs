@@ -28,7 +28,7 @@ pub enum Form {
     },
     /// A 32-bit float.
     Float,
-    /// Four letters in a number, the first in its lowest byte.
+    /// Four letters in a number, from the lowest byte.
     Code,
     /// This many bytes, as hexadecimal digits.
     Hex(usize),
@@ -39,23 +39,23 @@ pub enum Form {
         /// The number with only this bit set.
         bit: u32,
     },
-    /// A number of this many bytes, by its name or as a number.
+    /// A number of this many bytes, given by name or number.
     Named {
         /// 1, 2 or 4 bytes.
         size: usize,
-        /// Returns the number with this name, or says which names are similar.
+        /// Returns the number of a name, or the similar names.
         number: fn(&str) -> Result<u32, String>,
     },
     /// The id of another asset.
     Reference(Reference),
-    /// A word that is a float, or an id; or a whole number, if it is shown as one.
+    /// A word that is a float, an id, or an integer if it is shown as one.
     Parameter(Reference),
     /// A custom form, which may grow.
     Own {
         /// Length in bytes.
         size: usize,
-        /// Returns at least `size` bytes, which are given too, or says why the value does
-        /// not fit.
+        /// Encodes a value in at least `size` bytes, or returns the reason why it does
+        /// not fit. The old bytes are given.
         encode: fn(&Value, usize) -> Result<Vec<u8>, String>,
     },
 }
@@ -98,7 +98,7 @@ impl Form {
     }
 }
 
-/// The bytes of a value, and which bits of the old ones they replace. There may be more
+/// The bytes of a value, and a mask of the old bits to replace. There may be more new
 /// bytes than old ones.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Encoded {
@@ -116,7 +116,8 @@ impl Place {
         }
     }
 
-    /// Returns the bytes of an edited value that is shown as `shown`.
+    /// Encodes an edited value that is displayed as `shown`. Fails with a reason after
+    /// the value's path: "1.5 is no whole number".
     pub(super) fn encode(
         &self,
         shown: &Value,
@@ -155,7 +156,7 @@ impl Place {
         self.number(number, u32::MAX, self.form.size()).bytes
     }
 
-    /// Returns the bytes of a number. Only its bits in `mask` count.
+    /// Encodes a number. Only the bits in `mask` count.
     fn number(&self, number: u32, mask: u32, size: usize) -> Encoded {
         let bytes = |number: u32| match self.endian {
             Endian::Little => number.to_le_bytes()[..size].to_vec(),

@@ -1,4 +1,4 @@
-//! Numbers that select which fields a part of an asset has.
+//! Numbers that select the fields of a part of an asset.
 
 use hpimount_record::Value;
 
@@ -11,8 +11,8 @@ use crate::view::node::{Node, Rule, Selector};
 const KIND: &str = "kind";
 
 impl Differences<'_> {
-    /// Gives parts other fields, where an edited number selects these. Returns the other
-    /// values, or `None` if no such number was edited.
+    /// Replaces the fields of parts after their selector was edited. Returns the other
+    /// values, or `None` if no selector was edited.
     pub(super) fn selected(&mut self, node: &Node<'_>, edited: &Value) -> Option<Value> {
         let mut rest = None;
         node.for_each(&mut |part, child| {

@@ -11,7 +11,7 @@ pub(super) enum Likeness {
     Different,
 }
 
-/// Above this, spreadsheets show the largest number that they have.
+/// Spreadsheets show their largest number instead of larger ones.
 const OVERFLOW: f64 = 1.797e308;
 
 /// Strips the optional `0x` from an id such as `0x06E27239`. Leaves any other text
@@ -21,7 +21,7 @@ pub(super) fn bare(text: &str) -> &str {
     digits.filter(|digits| is_id(digits)).unwrap_or(text)
 }
 
-/// Returns whether a text may be an id in hexadecimal digits.
+/// Returns true if a text may be a hexadecimal id.
 fn is_id(text: &str) -> bool {
     text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -115,25 +115,25 @@ impl<'a> Decimal<'a> {
         }
     }
 
-    /// Returns the digits before the exponent, and this with its sign.
+    /// Returns the digits before the exponent, and the signed exponent.
     fn exponent(&self) -> Option<(&'a str, &'a str)> {
         self.text.split_once(['e', 'E'])
     }
 
-    /// Returns whether it has an exponent with a sign, as programs write it.
+    /// Returns true if it has a signed exponent, as programs write it.
     fn is_scientific(&self) -> bool {
         self.exponent()
             .is_some_and(|(_, exponent)| exponent.starts_with(['+', '-']))
     }
 
-    /// Returns whether a number of the same value does not have all its characters.
+    /// Returns true if a conversion to a number loses some of its characters.
     fn is_spoiled_as_number(&self) -> bool {
         let digits = self.text.trim_start_matches(['+', '-']).as_bytes();
         self.exponent().is_some()
             || digits[0] == b'0' && digits.get(1).is_some_and(u8::is_ascii_digit)
     }
 
-    /// Returns whether it is the value with the digits that it has.
+    /// Returns true if it is the other value rounded to its number of digits.
     fn is_rounded_from(&self, value: f64) -> bool {
         let Some((digits, _)) = self.exponent().filter(|_| self.is_scientific()) else {
             return false;
@@ -146,13 +146,13 @@ impl<'a> Decimal<'a> {
     }
 }
 
-/// Returns whether a text was taken as a formula.
+/// Returns true if a spreadsheet took a text for a formula.
 fn is_failed_formula(shown: &str, edited: &str) -> bool {
     shown.starts_with(['=', '+', '-', '@'])
         && (edited.starts_with('#') || edited.starts_with("Err:"))
 }
 
-/// Returns whether a text was taken as a date, whose year lost its first digits.
+/// Returns true if a spreadsheet took a text for a date and shortened its year.
 fn is_short_date(shown: &str, edited: &str) -> bool {
     let (Some((old_day, old_year)), Some((new_day, new_year))) =
         (shown.rsplit_once('/'), edited.rsplit_once('/'))

@@ -15,7 +15,7 @@ pub(super) const DELETED: &str = "#";
 pub(super) struct Columns {
     /// The columns that both tables have.
     pub(super) both: Vec<Column>,
-    /// The column of the edited table with marks of deleted rows.
+    /// The column of the edited table that marks deleted rows.
     pub(super) deleted: Option<usize>,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Column {
     pub(super) old: usize,
     /// Number in the edited table.
     pub(super) new: usize,
-    /// True if it has numbers, and commas instead of points.
+    /// True if it has numbers with decimal commas.
     pub(super) has_commas: bool,
 }
 
@@ -70,7 +70,7 @@ impl Columns {
         Self { both, deleted }
     }
 
-    /// Returns the columns of a key, if the edited table has all of them.
+    /// Returns the columns of a key, if the edited table has them all.
     pub(super) fn key(&self, key: &[&str]) -> Option<Vec<&Column>> {
         let found = |name: &&str| self.both.iter().find(|column| *column.name == **name);
         key.iter().map(found).collect()

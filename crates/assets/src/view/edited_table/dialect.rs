@@ -1,10 +1,10 @@
-//! Tables as spreadsheets and editors write them: letters, separators, quotes.
+//! Table dialects of spreadsheets and editors: encoding, separators, quotes.
 
 use std::borrow::Cow;
 
 use csv::{ReaderBuilder, StringRecord};
 
-/// The most bytes, rows and columns of an edited table.
+/// Maximum numbers of bytes, rows and columns of an edited table.
 const MAX_BYTES: usize = 256 << 20;
 const MAX_ROWS: usize = 1 << 20;
 const MAX_COLUMNS: usize = 16_384;
@@ -16,9 +16,9 @@ const SEPARATORS: [u8; 3] = [b'\t', b';', b','];
 pub(super) struct Text {
     /// The names of the columns.
     pub(super) header: StringRecord,
-    /// The rows. Their positions have the numbers of their lines.
+    /// The rows, at positions that equal their line numbers.
     pub(super) rows: Vec<StringRecord>,
-    /// True if quotes around cells may be part of these.
+    /// True if quotes may be part of the cells.
     has_quotes: bool,
 }
 
@@ -46,7 +46,7 @@ impl Text {
                 .filter(|name| is_known(unquoted(name.trim()).as_ref()))
                 .count()
         };
-        // // The first of equal counts wins.
+        // The first of equal counts wins.
         let best = SEPARATORS
             .into_iter()
             .rev()
@@ -54,7 +54,7 @@ impl Text {
         let Some(separator) = best.filter(|&separator| known(separator) > 0) else {
             return Err("line 1: must be the header, the names of the columns".to_owned());
         };
-        // // Only spreadsheets use other separators, and they quote where needed.
+        // Only spreadsheets use other separators, and they quote where needed.
         let is_quoted = separator != b'\t' || !shown.contains(&b'"');
         Self::read(&text, separator, is_quoted)
     }
@@ -87,7 +87,7 @@ impl Text {
         }
     }
 
-    /// Returns the text of a cell of an edited table, in place of `shown`.
+    /// Returns the text of an edited cell that replaces `shown`.
     pub(super) fn cell<'a>(&self, cell: &'a str, shown: &str) -> Cow<'a, str> {
         match self.has_quotes && cell != shown && !is_quoted(shown) {
             true => unquoted(cell),

@@ -1,7 +1,7 @@
-//! Texts of edited cells, without the escapes of tables.
+//! Texts of edited cells, with the escapes of tables decoded.
 
-/// Returns the text that an edited cell stands for in place of a text, which is shown as
-/// by [`push_escaped`](hpimount_containers::text::push_escaped): only texts with control
+/// Decodes an edited cell. `text` is the old text, which was shown by
+/// [`push_escaped`](hpimount_containers::text::push_escaped): only texts with control
 /// characters have escapes.
 ///
 /// # Errors

@@ -30,7 +30,7 @@ pub struct Rules<'a> {
     /// spreadsheet spoiled, and for tables without the columns of the first. Rows with
     /// equal keys are told apart by their order.
     pub keys: &'a [&'a [&'a str]],
-    /// The column with the name of a row for messages, if that is not the key.
+    /// The column with the row's name for messages, if it is not the key.
     pub name: Option<&'a str>,
     /// Returns true if the cells of a column can be edited. Keys cannot.
     pub is_editable: &'a dyn Fn(&str) -> bool,
@@ -41,7 +41,7 @@ pub struct Rules<'a> {
 }
 
 impl Rules<'_> {
-    /// The rules of a table whose rows cannot be added or deleted, without its columns.
+    /// The rules of a table with fixed rows, without its columns.
     pub const FIXED_ROWS: Rules<'static> = Rules {
         keys: &[],
         name: None,
@@ -65,7 +65,7 @@ pub enum Adding {
 /// The difference between two tables.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Differences {
-    /// Cells with other values, by shown rows and columns.
+    /// Edited cells, by shown rows and columns.
     pub changes: Vec<Change>,
     /// New rows, in the order of the edited table.
     pub added: Vec<Added>,
@@ -76,7 +76,7 @@ pub struct Differences {
 }
 
 impl Differences {
-    /// Returns the result of an edit that makes this new asset.
+    /// Returns the result of an edit with this new asset.
     pub fn imported(self, edit: &Edit<'_>, asset: Vec<u8>) -> Imported {
         match *asset == **edit.asset {
             true => Imported::Unchanged,
@@ -96,7 +96,7 @@ pub struct Change {
     pub row: usize,
     /// The name of the column.
     pub column: Rc<str>,
-    /// The new text. A decimal comma is a point.
+    /// The new text, with a decimal point.
     pub text: String,
     /// The line of the edited table.
     pub line: u64,
@@ -121,8 +121,8 @@ impl Change {
 pub struct Added {
     /// The line of the edited table.
     pub line: u64,
-    /// The cells that are not empty, with the names of their columns, in the order of the
-    /// shown table.
+    /// The cells that are not empty, with their columns, in the order of the shown
+    /// table.
     pub cells: Vec<(Rc<str>, String)>,
 }
 
@@ -159,7 +159,7 @@ fn place(line: u64, column: &str, key: &str, what: impl std::fmt::Display) -> St
 /// Maximum number of changed cells.
 const MAX_CHANGES: usize = 1 << 18;
 
-/// The most comparisons of cells of rows with the same key.
+/// Maximum number of cell comparisons of rows with the same key.
 const MAX_COMPARISONS: usize = 1 << 26;
 
 /// Returns the memory for comparing a shown table with the edited one, in bytes.
@@ -269,7 +269,7 @@ impl ShownTable {
         self.0.rows.is_empty()
     }
 
-    /// Returns the text of a cell; an empty one where there is no such cell.
+    /// Returns the text of a cell, or an empty text.
     pub fn cell(&self, row: usize, column: &str) -> &str {
         let place = self.0.header.iter().position(|name| name == column);
         let row = self.0.rows.get(row);
@@ -489,9 +489,9 @@ impl Comparison<'_> {
         Ok(pairs)
     }
 
-    /// Groups rows by a key, and removes the rows of the edited table with a known key from
-    /// `left`. Returns `None` if more than `comparisons` of rows fail, which are subtracted
-    /// from it.
+    /// Groups rows by a key, and removes paired rows of the edited table from `left`.
+    /// Returns `None` if that takes more than `comparisons` comparisons, which are
+    /// subtracted from it.
     fn groups(
         &self,
         key: &[&Column],
@@ -516,7 +516,7 @@ impl Comparison<'_> {
                 groups.push(Group::default());
             }
             groups[group].old.push(row);
-            // A spoiled key that several keys may have been names none.
+            // A spoiled key that fits several keys is ambiguous.
             let other = loose
                 .entry(joined(cells().map(cell::loose)))
                 .or_insert(Some(group));
@@ -554,8 +554,8 @@ impl Comparison<'_> {
         is_complete.then_some(groups)
     }
 
-    /// Returns whether no cell of the first key of an edited row says that it is another
-    /// row than this one.
+    /// Returns true if the key of an edited row may be a spoiled form of this row's
+    /// key.
     fn may_be(&self, old: usize, new: usize) -> bool {
         self.columns.both.iter().all(|column| {
             if !self.is_first_key(column) {
@@ -572,7 +572,7 @@ impl Comparison<'_> {
         columns.all(|column| self.cell(column, old, new).2 != Likeness::Different)
     }
 
-    /// Returns whether a row is a new one by its key.
+    /// Returns true if a row is new according to its key.
     fn is_new(&self, row: usize) -> bool {
         let key = self
             .rules
@@ -644,7 +644,7 @@ fn exact_key(cell: &str) -> String {
     cell::bare(cell).to_owned()
 }
 
-/// Returns cells as one text. Shown cells have no tabs.
+/// Joins cells with tabs. Shown cells have no tabs.
 fn joined(cells: impl Iterator<Item = String>) -> String {
     cells.collect::<Vec<_>>().join("\t")
 }

@@ -1,6 +1,6 @@
 //! Pairing of the rows of an edited table with shown rows.
 
-/// Why a table is refused that takes too many comparisons.
+/// Message for a table that takes too many comparisons.
 pub(super) const TOO_MANY: &str = "has too many rows with equal keys to tell them apart";
 
 /// The pairs of rows with one key.
@@ -8,15 +8,15 @@ pub(super) const TOO_MANY: &str = "has too many rows with equal keys to tell the
 pub(super) struct Pairs {
     /// Numbers of shown and of edited rows.
     pub(super) pairs: Vec<(usize, usize)>,
-    /// Edited rows that are more than the shown ones.
+    /// Surplus edited rows.
     pub(super) extra: Vec<usize>,
-    /// The first of those edited rows that could be several shown ones.
+    /// The first edited row that may be one of several shown ones.
     pub(super) ambiguous: Option<usize>,
 }
 
-/// Pairs the rows with one key: first those that are equal, in order, then the others in
-/// order. If equal ones have another order, or rows are missing, two others or more
-/// cannot be told apart.
+/// Pairs the rows with one key: first equal rows, in order, then the others in order.
+/// If equal rows were reordered or rows are missing, two or more different rows are
+/// ambiguous.
 ///
 /// Returns `None` if that takes more than `left` comparisons, which are subtracted from
 /// it.
@@ -29,7 +29,7 @@ pub(super) fn pair(
     let mut result = Pairs::default();
     let mut is_paired = vec![false; shown.len()];
     let mut others = Vec::new();
-    // // The expected place of the next row if the order is kept.
+    // The expected place of the next row if the order is kept.
     let (mut next, mut is_ordered) = (0, true);
     for &row in edited {
         let mut found = None;

@@ -1,6 +1,6 @@
-//! Pictures as blocks of 4 by 4 pixels. `texpresso` finds the ends of a block's range
-//! of colors. The console mixes colors of these ends, in other parts on GameCube, and
-//! each pixel gets the nearest one.
+//! Encoder for blocks of 4 by 4 pixels. `texpresso` finds the endpoints of a block.
+//! Consoles interpolate between these, with other weights on GameCube, and each pixel
+//! gets the nearest color.
 
 use texpresso::{Algorithm, COLOUR_WEIGHTS_UNIFORM, Format, Params};
 
@@ -14,10 +14,10 @@ use crate::parse::pixels::dxt::{
 /// Maximum number of times a block is encoded again until its pixels are stable.
 const MAX_ROUNDS: usize = 8;
 
-/// Error of a pixel that is opaque instead of transparent, or the reverse.
+/// Error of a pixel with wrong transparency.
 const WRONG_ALPHA: u32 = 4 * 255 * 255;
 
-/// Maximum number of values among which all pairs are tried as ends.
+/// Maximum number of values whose pairs are all tried as endpoints.
 const MAX_TRIED: usize = 8;
 
 /// Interpolation of the colors of a block.
@@ -41,7 +41,8 @@ pub fn cmpr(pixels: &Block) -> [u8; 8] {
     )
 }
 
-/// Encodes a level in blocks, whose old data `level` has. Those that show the same stay.
+/// Encodes a level in blocks. Blocks that look like the old ones in `level` keep their
+/// bytes.
 pub fn level(level: &Level, kind: Blocks, is_opaque: bool, pixels: &[[u8; 4]]) -> Vec<u8> {
     let (width, height) = (level.width as usize, level.height as usize);
     let size = kind.size();
@@ -53,7 +54,7 @@ pub fn level(level: &Level, kind: Blocks, is_opaque: bool, pixels: &[[u8; 4]]) -
     let mut data = Vec::with_capacity(width.div_ceil(4) * height.div_ceil(4) * size);
     for y in (0..height).step_by(4) {
         for x in (0..width).step_by(4) {
-            // Pixels of a block that are outside repeat those at the edge.
+            // Pixels of a block outside of the picture repeat the edge.
             let at: [usize; 16] = std::array::from_fn(|pixel| {
                 let (x, y) = (x + pixel % 4, y + pixel / 4);
                 y.min(height - 1) * width + x.min(width - 1)
@@ -70,7 +71,7 @@ pub fn level(level: &Level, kind: Blocks, is_opaque: bool, pixels: &[[u8; 4]]) -
 }
 
 /// Encodes a block; only the first [`Blocks::size`] bytes count. With `is_opaque`, its
-/// alpha is not shown.
+/// alpha is not visible.
 fn encode(kind: Blocks, pixels: &Block, is_opaque: bool) -> [u8; 16] {
     let shown = |bytes: &[u8; 16]| match is_opaque {
         true => kind.decode(bytes).map(|[r, g, b, _]| [r, g, b, 255]),
@@ -84,7 +85,7 @@ fn encode(kind: Blocks, pixels: &Block, is_opaque: bool) -> [u8; 16] {
     )
 }
 
-/// Gives each end of the ranges of colors and alphas a pixel.
+/// Makes each color and alpha endpoint the value of a pixel.
 fn pin(blocks: Blocks, pixels: &Block, bytes: &mut [u8; 16]) {
     let (kind, at) = match blocks {
         Blocks::Dxt1 => (Colors::Dxt1, 0),
@@ -124,9 +125,9 @@ fn encode_once(kind: Blocks, pixels: &Block) -> [u8; 16] {
     }
 }
 
-/// Encodes pixels, and the result again, until its pixels stay the same. So a texture
-/// whose picture is saved and applied again does not change any more. If it
-/// does not come to rest, `pin` makes a block that does.
+/// Encodes pixels repeatedly until the decoded pixels are stable, so that saving and
+/// applying the picture of a texture again changes nothing. If they do not converge,
+/// `pin` makes a stable block.
 fn settled<const N: usize>(
     pixels: &Block,
     encode: impl Fn(&Block) -> [u8; N],
@@ -147,9 +148,8 @@ fn settled<const N: usize>(
     bytes
 }
 
-/// Assigns the nearest pixel to each end of a block's range of colors that no pixel
-/// uses. Then both ends are among the shown colors, and the encoder finds them
-/// again.
+/// Assigns the nearest pixel to each unused color endpoint. Then both endpoints are
+/// visible colors, and the encoder finds them again.
 fn pin_colors(kind: Colors, pixels: &Block, bytes: [u8; 8]) -> [u8; 8] {
     let [a0, a1, b0, b1, bits @ ..] = bytes;
     let (ends, mut indices) = match kind {
@@ -178,7 +178,7 @@ fn pin_colors(kind: Colors, pixels: &Block, bytes: [u8; 8]) -> [u8; 8] {
     stored(kind, ends[0], ends[1], indices)
 }
 
-/// Returns the sum of the squares of the differences of two colors.
+/// Returns the squared distance of two colors.
 fn distance(one: &[u8; 4], other: &[u8; 4]) -> u32 {
     let parts = one.iter().zip(other).take(3);
     parts.map(|(a, b)| u32::from(a.abs_diff(*b)).pow(2)).sum()
@@ -210,7 +210,7 @@ fn colors(kind: Colors, pixels: &Block) -> [u8; 8] {
     best.1
 }
 
-/// Returns ends whose mean shows a block of one color best.
+/// Returns the endpoints whose mean shows a block of one color best.
 fn flat_ends(kind: Colors, pixels: &Block) -> Option<(u16, u16)> {
     let [r, g, b, _] = pixels[0];
     let is_flat = pixels.iter().all(|pixel| pixel[..3] == [r, g, b]);
@@ -222,7 +222,7 @@ fn flat_ends(kind: Colors, pixels: &Block) -> Option<(u16, u16)> {
         };
         mixed as u8
     };
-    // For each part, its two values of as many bits as are stored.
+    // For each channel, two values in its stored precision.
     let best = |part: u8, bits: u32, wide: fn(u16) -> u8| {
         let values = 0..1_u16 << bits;
         let pairs = values
@@ -242,7 +242,7 @@ fn flat_ends(kind: Colors, pixels: &Block) -> Option<(u16, u16)> {
     })
 }
 
-/// Returns the pairs of a block's own colors, if these are few.
+/// Returns all pairs of a block's own colors, if they are few.
 fn exact_ends(kind: Colors, pixels: &Block) -> Vec<(u16, u16)> {
     let is_counted = |pixel: &&[u8; 4]| kind == Colors::Four || pixel[3] >= OPAQUE;
     let mut colors: Vec<[u8; 4]> = pixels
@@ -262,7 +262,7 @@ fn exact_ends(kind: Colors, pixels: &Block) -> Vec<(u16, u16)> {
     pairs.collect()
 }
 
-/// Returns the ends of the range of a block's colors.
+/// Returns the endpoints of a block's color range.
 fn range(kind: Colors, pixels: &Block) -> (u16, u16) {
     let params = Params {
         algorithm: Algorithm::ClusterFit,
@@ -284,8 +284,7 @@ fn range(kind: Colors, pixels: &Block) -> (u16, u16) {
     (word(0), word(2))
 }
 
-/// Encodes a block with these ends, and returns the sum of the squares of the
-/// errors.
+/// Encodes a block with these endpoints, and returns the sum of squared errors.
 fn nearest(kind: Colors, first: u16, second: u16, pixels: &Block) -> (u32, [u8; 8]) {
     // The first four pixels have the four colors.
     let indices: [u8; 16] = std::array::from_fn(|at| (at % 4) as u8);
@@ -335,7 +334,7 @@ fn stored(kind: Colors, first: u16, second: u16, indices: [u8; 16]) -> [u8; 8] {
     [a0, a1, b0, b1, c, d, e, f]
 }
 
-/// Gives each end of a block's range of alphas a pixel, like [`pin_colors`].
+/// Makes each alpha endpoint the value of a pixel, like [`pin_colors`].
 fn pin_alphas(pixels: &Block, bytes: [u8; 8]) -> [u8; 8] {
     let (_, mut bits) = interpolated(bytes);
     for (end, index) in bytes.into_iter().take(2).zip(0_u64..) {

@@ -5,8 +5,8 @@ use crate::parse::pixels::color::{from_ia8, from_rgb5a3, from_rgb565, nearest4};
 use crate::parse::pixels::dxt::padded;
 use crate::parse::pixels::{GxFormat, Level, gx};
 
-/// Encodes a level, whose old data `level` has. `indices` has the
-/// palette indices, in formats with a palette.
+/// Encodes a level with the old data `level`. `indices` has the palette indices in
+/// formats with a palette.
 pub fn encode(level: &Level, format: GxFormat, pixels: &[[u8; 4]], indices: &[u16]) -> Vec<u8> {
     let (tile_width, tile_height, size) = format.tile();
     let (width, height) = (level.width as usize, level.height as usize);
@@ -20,7 +20,7 @@ pub fn encode(level: &Level, format: GxFormat, pixels: &[[u8; 4]], indices: &[u1
     for y in (0..height).step_by(tile_height) {
         for x in (0..width).step_by(tile_width) {
             let place = |number: usize| (x + number % tile_width, y + number / tile_width);
-            // Pixels of a tile that are outside repeat those at the edge.
+            // Pixels of a tile outside of the picture repeat the edge.
             let at = (0..tile_width * tile_height).map(place);
             let at = at.map(|(x, y)| y.min(height - 1) * width + x.min(width - 1));
             let at: Vec<usize> = at.collect();
@@ -57,7 +57,7 @@ fn keep(format: GxFormat, again: &[u8], old: &[u8], new: &mut [u8]) {
     }
 }
 
-/// Appends the four blocks of a tile, whose pixels have the numbers `at`.
+/// Appends the four blocks of a tile. `at` has the numbers of the tile's pixels.
 fn blocks(at: &[usize], pixels: &[[u8; 4]], shown: &[[u8; 4]], old: &[u8; 64], data: &mut Vec<u8>) {
     for (number, old) in old.as_chunks::<8>().0.iter().enumerate().take(4) {
         let corner = 32 * (number / 2) + 4 * (number % 2);
@@ -70,7 +70,8 @@ fn blocks(at: &[usize], pixels: &[[u8; 4]], shown: &[[u8; 4]], old: &[u8; 64], d
     }
 }
 
-/// Appends a tile of a format without blocks, whose pixels have the numbers `at`.
+/// Appends a tile of a format without blocks. `at` has the numbers of the tile's
+/// pixels.
 fn tile(format: GxFormat, at: &[usize], pixels: &[[u8; 4]], indices: &[u16], data: &mut Vec<u8>) {
     let colors = at.iter().map(|&at| pixels[at]);
     let words = |word: fn([u8; 4]) -> u16, data: &mut Vec<u8>| {

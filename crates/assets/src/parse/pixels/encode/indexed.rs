@@ -1,8 +1,7 @@
 //! Palette indices in rows.
 
-/// Writes the palette indices of a picture, of 4 or 8 bits, into rows of `row_size` bytes.
-/// With 4 bits the left one is in the low half of a byte. Rows that are missing are left
-/// out.
+/// Writes palette indices of 4 or 8 bits into rows of `row_size` bytes. With 4 bits,
+/// the left pixel is in the low half of a byte. Rows past the end are left out.
 pub fn write(rows: &mut [u8], row_size: usize, bits: u8, width: usize, indices: &[u16]) {
     let lines = indices.chunks_exact(width.max(1));
     for (row, indices) in rows.chunks_mut(row_size.max(1)).zip(lines) {

@@ -1,5 +1,5 @@
-//! Encodes pictures as graphics chips store them, the inverse of decoding. Pixels
-//! and blocks that are shown alike keep their bytes.
+//! Encodes pictures for graphics chips, the inverse of decoding. Pixels and blocks that
+//! look the same keep their bytes.
 
 pub mod block;
 pub mod gx;

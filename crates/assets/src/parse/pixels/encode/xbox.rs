@@ -7,8 +7,8 @@ use crate::parse::pixels::color::{
 use crate::parse::pixels::swizzle::Morton;
 use crate::parse::pixels::{Level, XboxColors, XboxFormat, xbox};
 
-/// Encodes a level, whose old data `level` has. `indices` has the
-/// palette indices, in formats with a palette.
+/// Encodes a level with the old data `level`. `indices` has the palette indices in
+/// formats with a palette.
 pub fn encode(
     level: &Level,
     format: XboxFormat,
@@ -44,12 +44,12 @@ pub fn encode(
     }
 }
 
-/// Returns a conversion to the bytes of a word.
+/// Returns a function that encodes a color as a word.
 fn word(word: fn([u8; 4]) -> u16) -> impl Fn([u8; 4]) -> [u8; 2] {
     move |pixel| word(pixel).to_le_bytes()
 }
 
-/// Swizzles the pixels of `N` bytes that are not shown already.
+/// Swizzles the pixels of `N` bytes that changed.
 fn changed<const N: usize>(
     level: &Level,
     pixels: &[[u8; 4]],
@@ -69,7 +69,7 @@ fn swizzled<const N: usize>(level: &Level, stored: impl Fn(usize) -> Option<[u8;
     let old = data.as_chunks_mut().0;
     for (y, row) in morton.y.iter().enumerate() {
         for (x, column) in morton.x.iter().enumerate() {
-            // Positions of sides that are no powers of two may be outside.
+            // If sides are not powers of two, positions may be out of bounds.
             let place = old.get_mut(row | column);
             if let (Some(place), Some(new)) = (place, stored(y * width + x)) {
                 *place = new;
