@@ -28,17 +28,17 @@
 //! # Ok::<(), hpimount_containers::io::Error>(())
 //! ```
 //!
-//! Everything else follows from the declaration: reading in both byte orders, with
-//! the name and offset of the field in errors, and the fields before the damage;
-//! writing; the columns and cells of tables; JSON; and the ways back from a cell and
-//! from JSON, which change the named fields and keep all other bytes. The functions
-//! here do this for all records; a [`Field`] does it for a type of fields.
+//! Everything else follows from the declaration: reading in both byte orders, with the
+//! name and offset of the field in errors, and the fields before the damage; writing;
+//! the columns and cells of tables; JSON; and parsing of edited cells and JSON, which
+//! changes the named fields and keeps all other bytes. The functions here do this for
+//! all records; a [`Field`] does it for one type of field.
 //!
 //! Counts, offsets, and the choice of a layout are ordinary code around records.
 
 #![forbid(unsafe_code)]
 
-// So that derived code has one path to this crate, also here.
+// Derived code uses this path to the crate, also here.
 extern crate self as hpimount_record;
 
 mod number;
@@ -94,13 +94,13 @@ pub struct Member {
     pub kind: &'static str,
     /// The first sentence of the documentation, without a full stop.
     pub doc: &'static str,
-    /// The writer computes it, so that it cannot be edited.
+    /// True if the writer computes the field, so that it cannot be edited.
     pub is_derived: bool,
     /// Tables have no columns of it.
     pub is_json_only: bool,
-    /// The names of the columns of an array; without them, columns have numbers.
+    /// The names of the columns of an array. Without them, columns are numbered.
     pub parts: &'static [&'static str],
-    /// The versions that have the field; all if there is no function.
+    /// Selects the versions that have the field; all versions without it.
     pub when: Option<fn(u32) -> bool>,
 }
 
@@ -112,7 +112,7 @@ impl Member {
 
 /// A type of fields.
 pub trait Field: Any {
-    /// Reads the value in place; after an error, parts that were read keep their
+    /// Reads the value in place. After an error, the parts before it keep their new
     /// values.
     ///
     /// # Errors
@@ -125,30 +125,30 @@ pub trait Field: Any {
     /// Returns the value as it is shown.
     fn value(&self, scope: &Scope<'_>) -> Value;
 
-    /// Changes what `value` names, and keeps the rest.
+    /// Sets the parts that `value` names, and keeps the rest.
     ///
     /// # Errors
     /// Returns an error if it does not fit; the field may be changed in part.
     fn set(&mut self, value: &Value, scope: &Scope<'_>) -> std::result::Result<(), Problem>;
 
-    /// Returns whether there is nothing to show: padding that is zero.
+    /// Returns whether there is nothing to show, as in zero padding.
     fn is_hidden(&self) -> bool {
         false
     }
 
-    /// Returns whether it is padding. Tables have no columns of it.
+    /// Returns whether it is padding, which has no columns in tables.
     fn is_padding(&self) -> bool {
         false
     }
 }
 
-/// A field, or a record without fields of some versions, of a known size.
+/// A field of a known size, or a record without version-dependent fields.
 pub trait FixedSize {
     /// The stored size in bytes.
     const SIZE: usize;
 }
 
-/// The context of a value: it is shown and set depending on these.
+/// The context for showing and setting a value.
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
     /// The version of the format.
@@ -166,7 +166,7 @@ impl Default for Scope<'_> {
     }
 }
 
-/// The names of numbers that refer to something else, such as ids of assets.
+/// The names of numbers that are references, such as ids of assets.
 pub trait Names {
     /// Returns the name of a number of this kind, see [`Kind`].
     fn name(&self, kind: &'static str, number: i64) -> Option<String>;
@@ -189,7 +189,7 @@ impl Names for NoNames {
     }
 }
 
-/// The fields of a record that a version has, with their numbers.
+/// The fields of a record in a version, with their numbers.
 fn members(
     record: &dyn Record,
     version: u32,
@@ -208,7 +208,7 @@ pub fn read<R: Record + Default>(cursor: &mut Cursor<'_>, version: u32) -> Resul
     Ok(record)
 }
 
-/// Reads a record in place. After an error, the fields before it have been read.
+/// Reads a record in place. After an error, the fields before it are set.
 ///
 /// # Errors
 /// Returns an error about the first field that is not complete.
@@ -245,7 +245,7 @@ pub fn value(record: &dyn Record, scope: &Scope<'_>) -> Value {
     Value::Map(entries.map(|(name, value)| (name.into(), value)).collect())
 }
 
-/// Changes the fields that `value`, a map, names.
+/// Sets the fields that the map `value` names.
 ///
 /// # Errors
 /// Returns an error about the first field that cannot be changed so.
@@ -275,14 +275,14 @@ pub fn set(
     Ok(())
 }
 
-/// The fields that tables show, with their numbers.
+/// The fields in tables, with their numbers.
 fn in_tables(record: &dyn Record, version: u32) -> impl Iterator<Item = (usize, &'static Member)> {
     members(record, version)
         .filter(|&(index, member)| !member.is_json_only && !record.field(index).is_padding())
 }
 
-/// Returns the columns of a table of such records. They follow from the type, which
-/// `record` is an instance of, and the version alone.
+/// Returns the columns of a table of such records. They depend only on the version and
+/// on the type of `record`, which may be any instance.
 pub fn columns(record: &dyn Record, version: u32) -> Vec<String> {
     let scope = Scope {
         version,
@@ -312,8 +312,8 @@ pub fn cells(record: &dyn Record, scope: &Scope<'_>) -> Vec<String> {
     cells
 }
 
-/// Returns the field that a column shows, and its value with this text in the column;
-/// `None` if there is no such column.
+/// Returns the field of a column, and its value with this text in the column; `None` if
+/// there is no such column.
 pub fn with_cell(
     record: &dyn Record,
     column: &str,
@@ -347,18 +347,18 @@ pub fn set_cell(
     )
 }
 
-/// A field of a record, and where it is stored.
+/// A field of a record with its storage location.
 #[derive(Debug, Clone)]
 pub struct Placed {
     /// Number, see [`Record::field`].
     pub number: usize,
     /// Name and properties.
     pub member: &'static Member,
-    /// Where its bytes begin, counted from the start of the record.
+    /// Offset of its bytes from the start of the record.
     pub offset: usize,
 }
 
-/// Returns the fields of a record that are shown, with their places.
+/// Returns the visible fields of a record with their locations.
 pub fn placed(record: &dyn Record, version: u32) -> impl Iterator<Item = Placed> {
     // The byte order does not matter for lengths.
     let mut written = Writer::new(Endian::Little, version);
@@ -390,9 +390,9 @@ pub fn field_table(record: &dyn Record, version: u32) -> String {
     table
 }
 
-/// Asserts that records of random bytes survive every way back: they are written as
-/// they were read; setting their JSON and their cells changes nothing; and another
-/// record has the same JSON after it was set.
+/// Asserts that random records survive every round trip: writing returns the bytes that
+/// were read; setting their own JSON and cells changes nothing; and setting their JSON
+/// in another record copies it.
 ///
 /// # Panics
 /// Panics if one does not.
@@ -439,7 +439,7 @@ fn check_way_back<R: Record + Default>(bytes: &[u8], endian: Endian, version: u3
         set.unwrap_or_else(|problem| panic!("{problem}"));
     }
     assert_eq!(written(&record, endian, version), bytes, "from {json}");
-    // The NULs of texts are at the same places in both records.
+    // The NULs of texts are at the same positions in both records.
     let other: Vec<u8> = bytes
         .iter()
         .map(|&byte| if byte == 0 { 0 } else { byte % 254 + 1 })

@@ -60,7 +60,7 @@ pub trait Stored: Field + FixedSize + Copy + Default {
     /// Returns the number, if it fits.
     fn from_number(number: i64) -> Option<Self>;
 
-    /// Returns the number that an edited file has.
+    /// Converts a number from an edited file.
     ///
     /// # Errors
     /// Returns an error if it is none, or does not fit.
@@ -88,8 +88,8 @@ impl Field for f32 {
     }
 }
 
-/// Returns the nearest 32-bit float of a value: of a number, or of a text like `0.5`,
-/// `NaN`, `-Infinity` or `0x7FC00001` (its bits). `None` if that is none, or too large.
+/// Returns the nearest 32-bit float of a number or a text such as `0.5`, `NaN`,
+/// `-Infinity` or `0x7FC00001` (its bits). `None` for other values and overflow.
 pub fn float(value: &Value) -> Option<f32> {
     if let Value::Float(number) = value {
         return Some(*number);

@@ -28,7 +28,7 @@ macro_rules! stored_bytes {
     };
 }
 
-/// Bytes without meaning, which are kept. JSON shows them if they are not zero.
+/// Bytes without meaning, which are preserved. JSON shows them if they are not zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Pad<const N: usize>(pub [u8; N]);
 
@@ -70,7 +70,7 @@ impl<const N: usize> Field for Pad<N> {
     }
 }
 
-/// Returns the bytes of a text of hexadecimal digits.
+/// Parses hexadecimal digits as bytes.
 fn bytes<const N: usize>(value: &Value) -> Option<[u8; N]> {
     let Value::Text(digits) = value else {
         return None;
@@ -83,8 +83,8 @@ fn bytes<const N: usize>(value: &Value) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// A text of fixed size in Windows-1252, up to a NUL. The bytes behind the NUL are kept
-/// while the text is the same.
+/// A text of fixed size in Windows-1252, terminated by a NUL. The bytes after the NUL
+/// are preserved while the text is the same.
 #[derive(Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Text<const N: usize>(pub [u8; N]);
 
@@ -110,7 +110,7 @@ impl<const N: usize> Text<N> {
         windows_1252(self.split().0).into_owned()
     }
 
-    /// Returns the bytes of the text, and those behind its NUL.
+    /// Returns the bytes of the text, and the bytes after its NUL.
     fn split(&self) -> (&[u8], &[u8]) {
         let end = self.0.iter().position(|&byte| byte == 0).unwrap_or(N);
         (&self.0[..end], self.0.get(end + 1..).unwrap_or_default())
@@ -134,7 +134,7 @@ impl<const N: usize> Field for Text<N> {
         }
         let stored: Option<Vec<u8>> = text.chars().map(windows_1252_byte).collect();
         let stored = stored.ok_or_else(|| Problem::needs(value, "in Windows-1252"))?;
-        // Only a text without a NUL can be followed by another.
+        // The text may fill the field only if the old one does.
         let longest = if self.0.contains(&0) { N - 1 } else { N };
         if stored.len() > longest {
             return Err(Problem::needs(
@@ -148,7 +148,7 @@ impl<const N: usize> Field for Text<N> {
     }
 }
 
-/// Four letters in a number, the first in its lowest byte.
+/// Four letters in a number, from the lowest byte.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Code(pub [u8; 4]);
 
@@ -187,7 +187,7 @@ impl Field for Code {
     }
 }
 
-/// A number that is shown in hexadecimal digits, such as a hash.
+/// A number shown in hexadecimal digits, such as a hash.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Hex<T>(pub T);
 
@@ -237,7 +237,7 @@ pub trait Words: 'static {
     const WORDS: &'static [(i64, &'static str)];
 }
 
-/// A number that is shown as a word; other numbers stay numbers.
+/// A number shown as a word. Numbers without a word stay numbers.
 #[derive(GetSize)]
 #[get_size(ignore(W))]
 pub struct Enum<T, W> {
@@ -293,14 +293,14 @@ impl<T: Stored, W: Words> Field for Enum<T, W> {
 
 /// The names of groups of bits of [`Flags`].
 pub trait Bits: 'static {
-    /// The groups and the number of bits of each, from the lowest.
+    /// The groups with their numbers of bits, from the lowest.
     const BITS: &'static [(&'static str, u32)];
     /// In big-endian files the first group is in the highest bits, as compilers for
     /// such machines order them.
     const REVERSED_IN_BIG: bool = false;
 }
 
-/// A number with groups of bits that have names. It is shown with all of them.
+/// A number with named groups of bits. All groups are shown.
 #[derive(GetSize)]
 #[get_size(ignore(B))]
 pub struct Flags<T, B> {
@@ -312,25 +312,25 @@ pub struct Flags<T, B> {
 }
 
 impl<T: Stored, B: Bits> Flags<T, B> {
-    /// Returns the value of the group with this name.
+    /// Returns the value of a group, by name.
     pub fn group(&self, name: &str) -> Option<i64> {
         self.groups()
             .find(|(group, _)| *group == name)
             .map(|(_, value)| value)
     }
 
-    /// Returns the value of each group by its name.
+    /// Returns the values of all groups, by name.
     pub fn groups(&self) -> impl Iterator<Item = (&'static str, i64)> {
         let names = B::BITS.iter().map(|(name, _)| *name).enumerate();
         names.map(|(index, name)| (name, self.bits_of(index)))
     }
 
-    /// Returns the value of the group with this number.
+    /// Returns the value of a group, by number.
     fn bits_of(&self, index: usize) -> i64 {
         self.stored.to_number() >> self.shift(index) & Self::largest(index)
     }
 
-    /// Returns the largest value of the group with this number.
+    /// Returns the maximum value of a group, by number.
     fn largest(index: usize) -> i64 {
         (1 << B::BITS[index].1) - 1
     }
@@ -363,7 +363,8 @@ impl<T: Stored, B: Bits> Field for Flags<T, B> {
         Value::Map(std::iter::once(("".into(), stored)).chain(groups).collect())
     }
 
-    /// The whole number or groups, whichever have changed; all must agree if both have.
+    /// Sets the whole number or groups, whichever changed. If both changed, they must
+    /// agree.
     fn set(&mut self, value: &Value, _scope: &Scope<'_>) -> std::result::Result<(), Problem> {
         let Value::Map(_) = value else {
             self.stored = T::from_value(value)?;
@@ -437,7 +438,7 @@ impl<T: Stored, const STEPS: u32> Field for Fixed<T, STEPS> {
     }
 }
 
-/// A number that is an index; none if all its bits are set.
+/// An index, or none if all its bits are set.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Index<T> {
     /// The number as stored.
@@ -455,7 +456,7 @@ impl<T: Stored> Index<T> {
     }
 }
 
-/// Returns the largest unsigned number of a type.
+/// Returns the maximum unsigned number of a type.
 fn all_bits<T: Stored>() -> i64 {
     (1 << (8 * T::SIZE)) - 1
 }
@@ -466,7 +467,7 @@ impl<T: Stored> Field for Index<T> {
     fn value(&self, _scope: &Scope<'_>) -> Value {
         match self.get() {
             Some(index) => Value::Integer(index as i64),
-            // An index that is negative, but not -1.
+            // A negative index other than -1.
             None if self.stored.to_number() < -1 => Value::Integer(self.stored.to_number()),
             None => Value::Null,
         }
@@ -483,13 +484,13 @@ impl<T: Stored> Field for Index<T> {
     }
 }
 
-/// What the numbers of a [`Named`] refer to.
+/// The kind of things that the numbers of a [`Named`] refer to.
 pub trait Kind: 'static {
-    /// The kind, as [`super::Names`] is asked for it.
+    /// The kind in requests to [`super::Names`].
     const KIND: &'static str;
 }
 
-/// A number that refers to something with a name. It is shown with its name.
+/// A number that refers to something with a name, and is shown with it.
 #[derive(GetSize)]
 #[get_size(ignore(K))]
 pub struct Named<T, K> {
@@ -524,7 +525,8 @@ impl<T: Stored, K: Kind> Field for Named<T, K> {
         ])
     }
 
-    /// The number or the name, whichever has changed; both must agree if both have.
+    /// Sets the number or the name, whichever changed. If both changed, they must
+    /// agree.
     fn set(&mut self, value: &Value, scope: &Scope<'_>) -> std::result::Result<(), Problem> {
         let before = self.value(scope);
         let (number, name) = match value {
@@ -587,7 +589,7 @@ macro_rules! with_marker {
     )*};
 }
 
-// A derive would demand the traits of the marker, too.
+// A derive would require the traits of the marker, too.
 with_marker! {
     Enum { words }
     Flags { is_reversed, bits }

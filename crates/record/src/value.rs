@@ -8,10 +8,10 @@ use get_size2::GetSize;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// A value of a field, or of several together.
+/// A value of a field, or of several fields together.
 ///
-/// JSON and tables are two texts of it. Numbers are compared by value: `1`, `1.0` and
-/// `"1"` of an edited file mean the same.
+/// JSON and tables are two notations for it. Numbers are compared by value: `1`, `1.0`
+/// and `"1"` of an edited file are equal.
 #[derive(Debug, Clone, PartialEq, GetSize)]
 pub enum Value {
     /// No value.
@@ -22,13 +22,13 @@ pub enum Value {
     Integer(i64),
     /// A 32-bit number.
     Float(f32),
-    /// A 64-bit number, as those in edited files.
+    /// A 64-bit number, as in edited files.
     Double(f64),
     /// A text.
     Text(Cow<'static, str>),
     /// Values in their order.
     List(Vec<Value>),
-    /// Values by name, in the order of their fields.
+    /// Values by name, in field order.
     Map(Vec<(Cow<'static, str>, Value)>),
 }
 
@@ -51,7 +51,7 @@ impl Problem {
         }
     }
 
-    /// Returns the part of the value that has the problem; empty for the whole value.
+    /// Returns the path of the problem within the value; empty for the whole value.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -61,12 +61,12 @@ impl Problem {
         &self.reason
     }
 
-    /// Creates the problem that `value` is not what the field needs.
+    /// Creates a problem: `value` is not what the field needs.
     pub(super) fn needs(value: &Value, needed: impl fmt::Display) -> Self {
         Self::new(format!("\"{value}\" is not {needed}"))
     }
 
-    /// Prepends the name of the structure around the value.
+    /// Prepends the name of the enclosing structure.
     #[must_use]
     pub fn within(self, outer: &str) -> Self {
         let path = match self.path.as_str() {
@@ -103,8 +103,8 @@ impl Value {
         }
     }
 
-    /// Returns the entry of a map with this name. The value beside its explanations has
-    /// no name, or that of JSON.
+    /// Returns the entry of a map with this name. In JSON, a value with explanations
+    /// beside it may be unnamed.
     pub fn get(&self, name: &str) -> Option<&Self> {
         self.as_map()
             .ok()?
@@ -112,8 +112,8 @@ impl Value {
             .map(|(_, value)| value)
     }
 
-    /// Returns the whole number that this is, as a number or as a text, in decimal or
-    /// hexadecimal digits (`0x1F`).
+    /// Returns this as an integer, from a number or a text of decimal or hexadecimal
+    /// digits (`0x1F`).
     pub fn integer(&self) -> Option<i64> {
         match self {
             Self::Integer(number) => Some(*number),
@@ -132,7 +132,7 @@ impl Value {
         }
     }
 
-    /// Returns the finite number that this is, as a number or as a text.
+    /// Returns this as a finite number, from a number or a text.
     pub fn number(&self) -> Option<f64> {
         let number = match self {
             Self::Integer(number) => *number as f64,
@@ -144,7 +144,7 @@ impl Value {
         number.is_finite().then_some(number)
     }
 
-    /// Calls `add` with the name of the column of each part of this.
+    /// Calls `add` with the column name of each part of this.
     pub(super) fn add_columns(&self, name: &str, parts: &[&str], add: &mut dyn FnMut(String)) {
         match self {
             Self::List(values) => {
@@ -161,7 +161,7 @@ impl Value {
         }
     }
 
-    /// Calls `add` with each part of this, one for each column.
+    /// Calls `add` with each part of this, in column order.
     pub fn into_leaves(self, add: &mut dyn FnMut(Self)) {
         match self {
             Self::List(values) => values.into_iter().for_each(|value| value.into_leaves(add)),
@@ -173,8 +173,8 @@ impl Value {
         }
     }
 
-    /// Returns the same value with `text` in place of the part in this column; `None`
-    /// if no part is there.
+    /// Returns a copy with `text` as the part in this column; `None` if there is no
+    /// such part.
     pub(super) fn with_leaf(
         self,
         name: &str,
@@ -207,7 +207,8 @@ impl Value {
     }
 }
 
-/// Returns the name of an entry in JSON, where the value beside its explanations has one.
+/// Returns the name of an entry in JSON, where a value with explanations beside it has
+/// a name.
 fn in_json(name: &str) -> &str {
     match name {
         "" => "value",
@@ -222,8 +223,7 @@ fn part_name(name: &str, parts: &[&str], index: usize) -> String {
     }
 }
 
-/// Returns the name of the column of a part. A part without a name of its own is in
-/// the column of the field.
+/// Returns the column name of a part. An unnamed part is in the column of the field.
 fn joined(name: &str, part: &str) -> String {
     match part {
         "" => name.to_owned(),
@@ -232,12 +232,12 @@ fn joined(name: &str, part: &str) -> String {
 }
 
 fn whole(number: f64) -> Option<i64> {
-    // All whole numbers up to this are represented exactly.
+    // All integers up to this are represented exactly.
     const MAX: f64 = 9_007_199_254_740_992.0;
     (number.fract() == 0.0 && number.abs() <= MAX).then_some(number as i64)
 }
 
-/// The text of a cell. Numbers are in decimal digits and never have an exponent.
+/// The text of a cell. Numbers are decimal and never have an exponent.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -255,7 +255,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// Returns the text of a number that is not finite. The text of NaN has all its bits.
+/// Returns the text of a number that is not finite. NaN is written with all its bits.
 fn not_finite(number: f32) -> String {
     match number {
         f32::INFINITY => "Infinity".to_owned(),
@@ -300,7 +300,7 @@ from_integers! { u8 i8 u16 i16 u32 i32 i64 }
 
 macro_rules! from_lengths {
     ($($type:ident)*) => {$(
-        /// Numbers that are too large for the signed type, which no file has, are cut.
+        /// Clamps numbers that are too large for the signed type. No file has these.
         impl From<$type> for Value {
             fn from(number: $type) -> Self {
                 Self::Integer(i64::try_from(number).unwrap_or(i64::MAX))
@@ -353,7 +353,7 @@ impl<T: Into<Self>> FromIterator<T> for Value {
     }
 }
 
-/// Fails for a key that an object has twice.
+/// Fails for duplicate keys of an object.
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(ValueVisitor)

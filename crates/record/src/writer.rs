@@ -28,7 +28,7 @@ impl Writer {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Appends a number, given as its bytes from the lowest to the highest.
+    /// Appends a number, given as little-endian bytes.
     pub fn number<const N: usize>(&mut self, mut little: [u8; N]) {
         if self.endian == Endian::Big {
             little.reverse();

@@ -5,8 +5,8 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Data, DeriveInput, Error, Expr, Fields, Lit, LitStr, Meta, Result, Type};
 
-/// Describes a structure with named fields as a record: its fields are stored one
-/// after the other, in this order and without gaps.
+/// Derives a record for a structure with named fields, which are stored in this order
+/// without gaps.
 ///
 /// The first sentence of a field's documentation describes it in tables of
 /// fields. `#[record(…)]` on a field takes
@@ -14,11 +14,12 @@ use syn::{Attribute, Data, DeriveInput, Error, Expr, Fields, Lit, LitStr, Meta, 
 /// * `derived`: a count, size or offset that the writer computes; cannot be edited;
 /// * `json`: shown in JSON, without columns in tables;
 /// * `parts = "r g b"`: the names of the columns of an array;
-/// * `when = function`: a version has the field if `fn(u32) -> bool` returns true.
+/// * `when = function`: the field exists in versions for which `fn(u32) -> bool`
+///   returns true.
 ///
-/// `#[record(versions = 3)]` on the structure says for how many versions, counted
-/// from 0, the test of the derive tries it: each record is read from random bytes,
-/// shown, set again and written, and must have the same bytes.
+/// `#[record(versions = 3)]` on the structure is the number of versions, counted from
+/// 0, for the test of the derive. It reads each record from random bytes, shows, sets
+/// and writes it, and expects the same bytes.
 #[proc_macro_derive(Record, attributes(record))]
 pub fn derive_record(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);
@@ -125,7 +126,7 @@ fn member(
     let name = arguments.name.clone().unwrap_or_else(|| ident.to_string());
     let label = format!("{record}.{name}");
     let doc = documentation(attributes);
-    // The tokens, without the blanks that printing puts between them.
+    // The tokens, without the spaces between them.
     let kind = quote!(#field_type).to_string();
     let kind = kind
         .replace(" < ", "<")
@@ -184,7 +185,7 @@ impl Arguments {
     }
 }
 
-/// Returns the number of versions that the test tries.
+/// Returns the number of versions to test.
 fn versions(attributes: &[Attribute]) -> Result<u32> {
     let mut versions = 1;
     for attribute in attributes
