@@ -1,4 +1,4 @@
-//! Edited pictures as textures of a model: size and form stay.
+//! Encodes edited pictures as textures of a model. Size and format are fixed.
 
 use bytes::Bytes;
 
@@ -57,13 +57,13 @@ fn read(bytes: &Bytes) -> Result<Hgo, String> {
     parse(bytes).map_err(|incomplete| incomplete.error.to_string())
 }
 
-/// The new bytes of a texture with a palette.
+/// The new palette and indices of a texture.
 struct Indexed {
     data: Vec<u8>,
     palette: Vec<u8>,
 }
 
-/// Encodes pixels as indices into the palette of a texture, which is its own.
+/// Encodes pixels with the texture's own palette.
 fn with_indices(
     texture: &Texture,
     before: &Picture,
@@ -100,7 +100,7 @@ mod tests {
     use hpimount_assets::view::rendered;
     use hpimount_containers::io::Endian;
 
-    /// Returns a model with a texture, and with another one before it.
+    /// Returns a model with two textures; the second one is given.
     fn model(endian: Endian, numbers: [i32; 4], data: &[u8]) -> Vec<u8> {
         let build = Build::new(endian);
         let texture = |numbers: [i32; 4], data: &[u8]| {
@@ -126,8 +126,8 @@ mod tests {
         }
     }
 
-    /// Asserts that an equal picture changes nothing, and that a pixel that gets the color
-    /// of another one changes at most `most` bytes.
+    /// Asserts that an equal picture changes nothing, and that recoloring a pixel with
+    /// an existing color changes at most `most` bytes.
     fn check(file: &[u8], name: &str, most: usize) {
         let before = shown(file, name);
         assert_eq!(change(file, name, &before).unwrap_err(), "is unchanged");

@@ -16,8 +16,8 @@ pub(super) struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Adds each mesh with its own node: in the joint that a rigid part is
-    /// fixed to, or without a parent for a skinned mesh.
+    /// Adds each mesh with its own node: below the joint of a rigid part, or without a
+    /// parent for a skinned mesh.
     pub(super) fn add(&mut self) {
         let part = self.part;
         let joint = part.joint.map(usize::from);
@@ -126,8 +126,8 @@ fn turned([a, b, c]: [u16; 3]) -> [u32; 3] {
     [a, c, b].map(u32::from)
 }
 
-/// Returns the four existing joints with the largest weights, which add up to
-/// 1; without weights, the first joint alone.
+/// Returns the four existing joints with the largest weights, normalized to a sum of 1;
+/// without weights, the first joint alone.
 fn strongest(pairs: impl Iterator<Item = (i32, f32)>, joints: usize) -> Weights {
     // At most the joints of the object; it has at most 255.
     let mut best: Vec<(u16, f32)> = Vec::with_capacity(4);
@@ -144,7 +144,7 @@ fn strongest(pairs: impl Iterator<Item = (i32, f32)>, joints: usize) -> Weights 
             None => best.push((joint, weight)),
         }
     }
-    // A joint may occur again, so none is dropped before all are added up.
+    // A joint may occur again, so weights are summed before any is dropped.
     best.sort_by(|a, b| b.1.total_cmp(&a.1));
     best.truncate(4);
     let sum: f32 = best.iter().map(|(_, weight)| weight).sum();
@@ -162,8 +162,8 @@ fn strongest(pairs: impl Iterator<Item = (i32, f32)>, joints: usize) -> Weights 
     weights
 }
 
-/// Returns the shapes that are present, named by their ids in animations. A
-/// truncated shape is omitted.
+/// Returns the existing blend shapes, named by their ids in animations. Omits truncated
+/// ones.
 fn shapes(blend: &BlendShapes, vertices: usize) -> Vec<Shape> {
     let present = blend.ids.iter().zip(&blend.present);
     let present = present.filter(|(_, present)| **present != 0);

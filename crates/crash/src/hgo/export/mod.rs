@@ -15,23 +15,23 @@ use hpimount_assets::model::{
 };
 use hpimount_containers::io::Warnings;
 
-/// The parts of a file that can be shown, determined without decoding anything.
+/// The visible parts of a file, determined without decoding anything.
 #[derive(Debug, GetSize)]
 pub struct ExportPlan {
-    /// The textures that can be shown, by their numbers.
+    /// The numbers of the visible textures.
     pub textures: Vec<usize>,
-    /// The layers that have something to show, by their numbers.
+    /// The numbers of the layers with visible parts.
     pub layers: Vec<usize>,
     /// True if there is a scene of all layers.
     pub has_scene: bool,
-    /// The largest number of face corners of a scene.
+    /// The maximum number of face corners of a scene.
     pub corners: usize,
     /// Why the rest is not shown.
     pub problems: Warnings,
 }
 
 impl ExportPlan {
-    /// Determines which parts of `hgo` can be shown.
+    /// Determines the visible parts of `hgo`.
     pub fn new(hgo: &Hgo) -> Self {
         let mut plan = Self {
             textures: Vec::new(),
@@ -83,12 +83,12 @@ impl ExportPlan {
         }
     }
 
-    /// Returns a texture as a picture, by its number.
+    /// Decodes a texture, by number.
     pub fn picture(&self, hgo: &Hgo, texture: usize) -> Option<Picture> {
         picture::picture(hgo.textures.get(texture)?)
     }
 
-    /// Returns the materials of all meshes, followed by a plain one.
+    /// Returns the materials of all meshes, followed by a plain material.
     pub fn materials(&self, hgo: &Hgo) -> Vec<Material> {
         let materials = hgo.materials.iter().enumerate();
         let materials = materials.map(|(index, one)| self.material(hgo, index, one));
@@ -172,8 +172,7 @@ impl ExportPlan {
     }
 }
 
-/// Returns the name of a texture's file, without extension: its number and its
-/// format.
+/// Returns the file name of a texture, without extension: its number and its format.
 pub fn texture_name(hgo: &Hgo, index: usize) -> String {
     let format = hgo.textures.get(index).map_or("", |t| t.format.name());
     format!("{} {format}", padded(index, hgo.textures.len(), 2))
@@ -198,8 +197,8 @@ fn has_triangles(mesh: &Mesh) -> bool {
     !mesh.vertices.is_empty() && corners.sum::<usize>() > 2
 }
 
-/// Returns the number of vertices and triangle corners of a layer, and of
-/// vectors of shapes, which determines the size of its file.
+/// Returns the number of vertices, triangle corners and shape vectors of a layer, which
+/// determines the size of its file.
 fn corners(layer: &Layer) -> usize {
     let of_mesh = |mesh: &Mesh| {
         let indices = mesh.primitives.iter().map(|p| p.indices.len());
@@ -212,9 +211,9 @@ fn corners(layer: &Layer) -> usize {
     meshes(layer).map(of_mesh).sum()
 }
 
-/// Returns a vector with z pointing back: the game's points forward.
+/// Returns a vector with z pointing back. In the game, z points forward.
 fn flipped([x, y, z]: [f32; 3]) -> [f32; 3] {
-    // Subtracted, so that no zero becomes negative.
+    // Subtracted, to avoid negative zero.
     [x, y, 0.0 - z]
 }
 
@@ -231,7 +230,7 @@ fn right_handed(matrix: &Matrix) -> Matrix {
     })
 }
 
-/// Adds the joints in the rest pose; the node of a joint has its number.
+/// Adds the joints in the rest pose. A joint and its node have the same number.
 fn add_joints(hgo: &Hgo, scene: &mut Scene<'_>) {
     let parents = sound_parents(hgo.joints.len(), |joint| {
         hgo.joints.get(joint)?.parent.get()

@@ -4,8 +4,7 @@ use crate::hgo::{Texture, TextureFormat};
 use hpimount_assets::model::{Picture, Pixels, size_problem};
 use hpimount_assets::parse::pixels::{self, GxFormat};
 
-/// Returns why a texture cannot be shown, or `None` if it can. Examines no
-/// pixels.
+/// Returns the reason why a texture cannot be shown. Examines no pixels.
 pub(super) fn problem(texture: &Texture) -> Option<String> {
     let side = |length: i32| u64::try_from(length).unwrap_or(0);
     let (width, height) = (side(texture.width), side(texture.height));
@@ -21,7 +20,7 @@ pub(super) fn problem(texture: &Texture) -> Option<String> {
     })
 }
 
-/// Returns the format of the graphics chip, if the pixels have one.
+/// Returns the graphics chip's format of the pixels, if they have one.
 pub(in crate::hgo) fn gx_format(format: TextureFormat) -> Option<GxFormat> {
     match format {
         TextureFormat::Cmpr => Some(GxFormat::Cmpr),
@@ -62,10 +61,9 @@ pub(in crate::hgo) fn picture(texture: &Texture) -> Option<Picture> {
     })
 }
 
-/// Returns the pixels of a texture with a palette of red, green, blue and
-/// alpha. Indices are stored row by row; with 4 bits, the left one is in the
-/// low half. No file of the games uses this; the same engine has this layout in
-/// other games.
+/// Returns the pixels of a texture with an RGBA palette. Indices are stored row by row;
+/// with 4 bits, the left pixel is in the low half. No file of the games uses this;
+/// other games of the same engine have this layout.
 fn indexed(texture: &Texture, (width, height): (usize, usize)) -> Pixels {
     let index = |pixel_number: usize| match texture.format {
         TextureFormat::Pal4 => {

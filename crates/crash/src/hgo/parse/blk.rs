@@ -1,5 +1,5 @@
-//! `*.hgo.blk`: the table of blocks that a tool left next to some HGO files
-//! (FORMATS, HGO 8). No game opens it.
+//! `*.hgo.blk`: the block table that a tool left next to some HGO files (FORMATS, HGO
+//! 8). No game opens it.
 
 use get_size2::GetSize;
 
@@ -28,11 +28,11 @@ pub struct Entry {
     /// Absolute offset in the HGO file of the block's size, 4 bytes after the
     /// start of the block.
     pub offset: u32,
-    /// The contradiction to the entries before it, if there is one.
+    /// The contradiction to earlier entries, if any.
     pub mismatch: Option<Mismatch>,
 }
 
-/// A contradiction between an entry and those before it.
+/// A contradiction between an entry and earlier entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub enum Mismatch {
     /// The type is unknown.
@@ -40,13 +40,12 @@ pub enum Mismatch {
     /// The previous block has a known length, so this one should have this
     /// offset.
     ShouldBe(u32),
-    /// It begins inside the header of the previous block, whose entry has
-    /// this offset.
+    /// It begins inside the header of the previous block, whose offset is given.
     TooEarly(u32),
 }
 
-/// Parses a `.blk` file. Its numbers are little-endian, regardless of the byte
-/// order of the HGO file.
+/// Parses a `.blk` file. It is little-endian, regardless of the byte order of the HGO
+/// file.
 ///
 /// # Errors
 /// Returns [`Incomplete`] with the complete entries if the length is not a
@@ -63,9 +62,9 @@ pub fn parse(bytes: &[u8]) -> std::result::Result<BlockTable, Box<Incomplete<Blo
     }
 }
 
-/// Returns whether bytes begin like every such table, with the whole file's
-/// block at its usual offset. Without this, any data with a length that is a
-/// multiple of 8 could be a table.
+/// Returns whether bytes begin like every block table, with the block of the whole file
+/// at its usual offset. Without this check, any data whose length is a multiple of 8
+/// could be a table.
 pub fn begins(bytes: &[u8]) -> bool {
     bytes.starts_with(b"HGOF\x04\0\0\0")
 }

@@ -11,14 +11,15 @@ pub(super) const HEADER_SIZE: u64 = 8;
 /// A block of the file.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Block {
-    /// Type as in the tools, such as `NTBL`; in GameCube files the bytes are reversed.
+    /// Type as the tools write it, such as `NTBL`. GameCube files have it in reverse.
     pub tag: [u8; 4],
     /// 0 for the root, 1 for the blocks in it, 2 for the blocks of the texture
     /// set.
     pub depth: u8,
-    /// Absolute offset of its first byte, the type.
+    /// Absolute offset of the block's type, its first field.
     pub offset: u64,
-    /// Size with the header of 8 bytes. Stored as a signed number; the sign is ignored.
+    /// Size including the header of 8 bytes. Stored as a signed number; the sign is
+    /// ignored.
     pub size: u32,
     /// Number of bytes with known contents, including the header; the rest is
     /// padding.
@@ -62,7 +63,7 @@ impl BlockKind {
         }
     }
 
-    /// Returns its meaning, in a word or two.
+    /// Returns the meaning in a word or two.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Root => "whole file",
@@ -100,7 +101,7 @@ pub(super) fn read_header(cursor: &mut Cursor<'_>, depth: u8) -> Result<Block> {
 
 /// Reads the blocks of one depth to the end of `cursor`.
 ///
-/// A block that extends past the end of its parent is cut there.
+/// A block that extends past the end of its parent is truncated.
 pub(super) fn read_blocks(
     cursor: &mut Cursor<'_>,
     hgo: &mut Hgo,

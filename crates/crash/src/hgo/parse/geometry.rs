@@ -49,8 +49,7 @@ impl Geometry {
         }
     }
 
-    /// Returns the numbers of the materials that it uses, one for every mesh or
-    /// set of sprites.
+    /// Returns the material numbers, one for every mesh or set of sprites.
     pub fn materials(&self) -> impl Iterator<Item = i32> {
         let meshes = self.meshes().iter().map(|mesh| mesh.material);
         meshes.chain(self.sprites().iter().map(|sprites| sprites.material))

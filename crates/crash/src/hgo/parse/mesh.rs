@@ -86,8 +86,8 @@ impl PrimitiveKind {
 }
 
 impl Primitive {
-    /// Returns the triangles as numbers of vertices, all wound the same way,
-    /// without degenerate ones of strips. The numbers may be out of range.
+    /// Returns the triangles as vertex numbers, in consistent winding order and without
+    /// degenerate triangles of strips. The numbers may be out of range.
     pub fn triangles(&self) -> impl Iterator<Item = [u16; 3]> + use<'_> {
         let (list, strips): (&[u16], &[u16]) = match self.kind {
             PrimitiveKind::List => (&self.indices, &[]),
@@ -107,8 +107,7 @@ impl Primitive {
     }
 }
 
-/// An iterator over the strips of a list of numbers; the last one may be
-/// truncated.
+/// An iterator over the strips of an index list. The last strip may be truncated.
 struct Strips<'a> {
     rest: &'a [u16],
 }
@@ -133,7 +132,7 @@ fn strip_triangles(strip: &[u16]) -> impl Iterator<Item = [u16; 3]> {
     })
 }
 
-/// The joints that bend a mesh, with their weights.
+/// The joints of a mesh, with their weights.
 #[derive(Debug, Clone, PartialEq, GetSize)]
 pub enum Skin {
     /// Three joints for every vertex.
@@ -151,7 +150,7 @@ pub struct VertexWeights {
     pub joints: [u8; 3],
 }
 
-/// The joints that move a run of vertices.
+/// The joints of a run of vertices.
 #[derive(Debug, Default, Clone, PartialEq, GetSize)]
 pub struct SkinGroup {
     /// Number of the first vertex.
@@ -160,13 +159,12 @@ pub struct SkinGroup {
     pub vertex_count: usize,
     /// Numbers of the joints.
     pub joints: Vec<i32>,
-    /// The weights of each joint for each vertex, as stored: as many floats as
-    /// joints times vertices.
+    /// The weights of each joint for each vertex, as stored: joints times vertices.
     pub weights: Vec<f32>,
 }
 
 impl Skin {
-    /// Returns the joints with a weight for some vertex.
+    /// Returns the joints with a weight for any vertex.
     pub fn joints(&self) -> Vec<i32> {
         let mut joints = Vec::new();
         match self {
@@ -201,7 +199,7 @@ pub struct BlendShapes {
     /// How far every vertex moves: for each shape that is present, a vector
     /// for each vertex.
     pub deltas: Vec<[f32; 3]>,
-    /// For each shape, whether it is present (not 0).
+    /// Nonzero for each shape that is present.
     pub present: Vec<u8>,
 }
 
@@ -321,7 +319,7 @@ fn read_skin_groups(cursor: &mut Cursor<'_>, count_offset: u64, groups: u32) -> 
             for _ in 0..joints {
                 group.joints.push(cursor.i32("skin group joint")?);
             }
-            // A run without joints has no weights that could bound its length.
+            // A run without joints has no weights to bound its length.
             let unit = 4 * joints.max(1);
             let field = "skin group vertex count";
             group.vertex_count = fitting(cursor, vertices_offset, vertices, unit, field)?;

@@ -45,7 +45,7 @@ pub struct Hgo {
     /// The whole file; parts of the model are slices of it.
     #[get_size(ignore)]
     file: Bytes,
-    /// All blocks, each before those inside it; the first is the root.
+    /// All blocks in preorder, beginning with the root.
     pub blocks: Vec<Block>,
     /// The name table.
     pub names: NameTable,
@@ -80,7 +80,8 @@ pub struct Hgo {
     pub warnings: Warnings,
 }
 
-/// Where the records of a model begin in its file. Those of a list follow each other.
+/// Offsets of the first records of a model in its file. The records of a list are
+/// contiguous.
 #[derive(Debug, Default, Clone, Copy, GetSize)]
 pub struct Places {
     /// The materials.

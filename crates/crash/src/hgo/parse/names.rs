@@ -13,16 +13,16 @@ pub struct NameTable {
     /// A slice of the file.
     #[get_size(ignore)]
     bytes: Bytes,
-    /// Bytes of all names that were looked up.
+    /// Total length of the looked-up names in bytes.
     looked_up: usize,
 }
 
-/// Maximum length of a name in bytes; longer names are cut.
+/// Maximum length of a name in bytes; longer names are truncated.
 const MAX_NAME: usize = 255;
 
-/// Maximum total length in bytes of the names that are looked up in a file; a
-/// name counts each time. Few files reach a hundredth of it; the limit prevents
-/// many references to one long name from filling the memory.
+/// Maximum total length of the looked-up names of a file in bytes, counting repeated
+/// look-ups. Few files reach a hundredth of it. The limit prevents references to one
+/// long name from filling the memory.
 const MAX_LOOKED_UP: usize = 1 << 20;
 
 impl NameTable {
@@ -59,7 +59,7 @@ impl NameTable {
         }
     }
 
-    /// Returns the name at the offset `number`. One outside the table is a
+    /// Returns the name at the offset `number`. An offset outside the table is a
     /// warning.
     pub(super) fn zero_based(
         &mut self,
@@ -94,8 +94,8 @@ impl NameTable {
     }
 }
 
-/// A reference to a name in the table, with the name once it is looked up. It is
-/// shown as the name; without one, as the number.
+/// A reference to a name in the table, and the name after its look-up. It is shown as
+/// the name, or as the number before.
 #[derive(Debug, Default, Clone, PartialEq, Eq, GetSize)]
 pub struct NameOffset {
     /// The number as stored: an offset in the table, or one more.
@@ -109,8 +109,8 @@ impl NameOffset {
         self.name.as_deref()
     }
 
-    /// Looks the name up: `at` is where the number is stored, and `find` a method of
-    /// the table.
+    /// Looks the name up. `at` is the offset of the number, and `find` a method of the
+    /// table.
     pub(super) fn look_up(
         &mut self,
         find: fn(&mut NameTable, u64, i32, &mut Warnings) -> Option<String>,

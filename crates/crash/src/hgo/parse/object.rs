@@ -38,8 +38,7 @@ pub struct Joint {
     pub name: NameOffset,
 }
 
-/// A set of geometry that is shown or hidden as a whole, such as one level of
-/// detail.
+/// A set of geometry that is visible as a whole, such as one level of detail.
 #[derive(Debug, Default, GetSize)]
 pub struct Layer {
     /// Offset of its name plus 1, or 0.
@@ -48,7 +47,7 @@ pub struct Layer {
     pub parts: Vec<Part>,
 }
 
-/// How the geometry of a part follows the skeleton.
+/// Attachment of the geometry of a part to the skeleton.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, GetSize)]
 pub enum Slot {
     /// Fixed to a joint.
@@ -87,7 +86,7 @@ impl Slot {
 pub struct Part {
     /// How it follows the skeleton.
     pub slot: Slot,
-    /// The joint that it is fixed to, in a rigid slot.
+    /// The joint of the part, in a rigid slot.
     pub joint: Option<u8>,
     /// The geometry.
     pub geometry: Vec<Geometry>,
@@ -192,7 +191,7 @@ fn read_joints(cursor: &mut Cursor<'_>, joints: u8, hgo: &mut Hgo) -> Result<()>
     Ok(())
 }
 
-/// Looks up the name that was read last.
+/// Looks up the last name.
 fn look_up(name: &mut NameOffset, cursor: &Cursor<'_>, hgo: &mut Hgo) {
     let at = cursor.offset() - NameOffset::SIZE as u64;
     name.look_up(NameTable::one_based, at, &mut hgo.names, &mut hgo.warnings);
@@ -277,7 +276,7 @@ fn read_shadow(cursor: &mut Cursor<'_>, shadow: &mut Shadow) -> Result<()> {
     Ok(())
 }
 
-/// Reads bytes that are preceded by their number, which is one byte.
+/// Reads bytes after their one-byte count.
 fn read_bytes(cursor: &mut Cursor<'_>, field: &'static str) -> Result<Vec<u8>> {
     let length = cursor.u8(field)?;
     Ok(cursor.take(length.into(), field)?.to_vec())

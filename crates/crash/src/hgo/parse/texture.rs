@@ -7,7 +7,7 @@ use super::{BlockKind, Hgo, block};
 use hpimount_containers::io::Warnings;
 use hpimount_containers::io::{Cursor, Error, Result};
 
-/// A texture. Its pixels are kept as stored.
+/// A texture with encoded pixels.
 #[derive(Debug, GetSize)]
 pub struct Texture {
     /// Number of the format as stored.

@@ -1,5 +1,5 @@
-//! The facts of a model: everything except the contents of pictures and models. Of
-//! vertices, triangles, weights and pixels, there are only the counts.
+//! The facts of a model: everything except the contents of pictures and models.
+//! Vertices, triangles, weights and pixels are only counted.
 
 use hpimount_record::{FixedSize, Record, Value};
 
@@ -91,7 +91,7 @@ fn list<'a, T>(items: &'a [T], facts: fn(usize, &'a T) -> Node<'a>) -> Nodes<'a>
     Box::new(items.map(move |(index, item)| facts(index, item)))
 }
 
-/// Returns the facts of records that follow each other from an offset of the file.
+/// Returns the facts of contiguous records at an offset of the file.
 fn records<'a, R: Record + Clone + FixedSize>(
     hgo: &Hgo,
     records: &'a [R],

@@ -92,7 +92,7 @@ fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Opened {
     Ok(page.show(model, error))
 }
 
-/// The key of tables with a row for each record.
+/// The key of tables of records.
 const INDEX: &[&[&str]] = &[&["index"]];
 
 /// A model, and its export plan.
@@ -236,8 +236,8 @@ mod tests {
         );
     }
 
-    /// Returns the attributes of the first material after edits of them: each has its place
-    /// and its JSON.
+    /// Returns the attributes of the first material after edits, given as places and
+    /// JSON.
     fn attributes(edits: &[(&str, &str)]) -> Result<u32, Vec<Problem>> {
         let edits = edits.iter().map(|(place, value)| {
             let path = "materials[0].attributes".to_owned();

@@ -149,7 +149,7 @@ pub(super) fn points(hgo: &Hgo) -> Rows<'_> {
     })
 }
 
-/// Returns the value that a text in a row of `points.tsv` stands for.
+/// Returns the value of a text in a row of `points.tsv`.
 pub(super) fn point_cell(
     point: &Point,
     row: usize,
