@@ -1,4 +1,4 @@
-//! The starts of patches, and of files that are taken for patches.
+//! Magic bytes of patches, and of files that users mistake for patches.
 
 use hpimount_containers::io::{Error, ReadAt, Result, read_vec};
 
@@ -15,7 +15,7 @@ const MAGIC: [(&[u8], Format); 6] = [
     (ips::IPS32, Format::Ips32),
 ];
 
-/// The starts of other formats, which are refused by name.
+/// Magic bytes of other formats, which are refused by name.
 const OTHERS: [(&[u8], &str); 11] = [
     (b"%XDELTA%", "a patch of xdelta 1"),
     (b"%XDZ", "a patch of xdelta 1"),
@@ -30,12 +30,12 @@ const OTHERS: [(&[u8], &str); 11] = [
     (b"Rar!", "a rar archive: unpack it"),
 ];
 
-/// Number of bytes at the start that detection needs.
+/// Number of bytes that detection needs.
 const START: u64 = 16;
 
 impl Format {
-    /// Returns the format of a patch, by its first bytes; `None` if it is none of these.
-    /// Riivolution is not detected: it is text, see [`riivolution`](crate::riivolution).
+    /// Detects the format of a patch by its first bytes. Riivolution is not detected:
+    /// it is text, see [`riivolution`](crate::riivolution).
     ///
     /// # Errors
     /// Returns an error if the source cannot be read. Returns [`Error::Unsupported`]

@@ -15,7 +15,7 @@ pub enum Error {
     /// The patch is damaged, of an unsupported kind, or a source cannot be read.
     #[error(transparent)]
     Source(#[from] io::Error),
-    /// The file to be patched is not the one that the patch was made for.
+    /// The file differs from the original of the patch.
     #[error("{0}")]
     WrongOriginal(Mismatch),
     /// The format cannot express the changes.
@@ -26,10 +26,10 @@ pub enum Error {
         /// The limit, and what exceeds it.
         problem: String,
     },
-    /// A Riivolution XML is not for the disc with this ID.
+    /// A Riivolution XML belongs to another game than the disc with this ID.
     #[error("is for another game, not {0}")]
     OtherGame(String),
-    /// The result to be written as a patch equals the original.
+    /// The result equals the original, so there is no patch to write.
     #[error("nothing has changed")]
     Unchanged,
     /// The patch could not be written.
@@ -50,13 +50,13 @@ pub enum Mismatch {
         /// The file that was given.
         found: Sums,
     },
-    /// The file is the result of the patch already.
+    /// The file is already patched.
     Patched(Sums),
-    /// The patch reads the original further than the file extends.
+    /// The patch reads beyond the end of the original.
     TooShort {
-        /// End of the range that the patch reads, in bytes.
+        /// End of the range to read, in bytes.
         needed: u64,
-        /// Size of the file that was given, in bytes.
+        /// Size of the given file in bytes.
         found: u64,
     },
     /// The bytes at this offset differ from the block check of PPF.
@@ -70,7 +70,7 @@ pub enum Mismatch {
         /// The checksum of the patched file.
         found: u32,
     },
-    /// The original has the right checksum, and the result has a wrong one.
+    /// The original has the right checksum, but the result does not.
     Result {
         /// The result, as the patch records it.
         expected: Sums,
@@ -136,7 +136,7 @@ impl fmt::Display for Sums {
 }
 
 impl Error {
-    /// Returns the message with the name of the file that was given as the original.
+    /// Returns the message with the name of the given original.
     pub fn of(&self, original: &str) -> String {
         match self {
             Self::WrongOriginal(mismatch) => mismatch.of(original),
@@ -144,8 +144,8 @@ impl Error {
         }
     }
 
-    /// Returns whether the cause is outside the patch and the original: a source could
-    /// not be read, or there was no memory.
+    /// Returns whether the cause is outside of the patch and the original: a read
+    /// error, or lack of memory.
     pub fn is_fault(&self) -> bool {
         match self {
             Self::Source(error) => error.is_fault(),
@@ -169,7 +169,7 @@ impl From<Mismatch> for Error {
     }
 }
 
-/// As the error of a read of the patched file.
+/// Converts to an error of reading the patched file.
 impl From<Error> for std::io::Error {
     fn from(error: Error) -> Self {
         Self::other(match error {
@@ -179,8 +179,7 @@ impl From<Error> for std::io::Error {
     }
 }
 
-/// Compares the size of a file, and its CRC-32 if it was computed, with those that a
-/// patch records.
+/// Compares the size of a file, and its CRC-32 if computed, with the values in a patch.
 pub(crate) fn check_same(expected: Sums, size: u64, crc32: Option<u32>) -> Result<()> {
     let found = Sums { size, crc32 };
     let is_same = expected.size == size && (crc32.is_none() || crc32 == expected.crc32);

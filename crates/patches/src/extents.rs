@@ -1,4 +1,4 @@
-//! A result as ranges of the original and new bytes: the input of the writers.
+//! A result as ranges of the original and new bytes: the input of the patch writers.
 
 use std::io;
 use std::ops::Range;
@@ -8,13 +8,14 @@ use hpimount_containers::io::{ReadAt, read_error};
 
 use crate::error::{self, Mismatch, Result};
 
-/// Number of new bytes that are read and compared at a time.
+/// Read size for new bytes.
 const PIECE: u64 = 64 << 10;
 
-/// Number of bytes that must equal the original at the same place for a new range of it.
+/// Minimum number of bytes equal to the original at the same place that begin a new
+/// range of it.
 const MIN_EQUAL: usize = 32;
 
-/// Number of equal bytes that are a run.
+/// Minimum number of equal bytes in a run.
 pub(crate) const MIN_RUN: u64 = 16;
 
 /// The origin of an extent.
@@ -28,11 +29,11 @@ enum Data {
     Fill(u8),
 }
 
-/// A result that consists of ranges of an original, of new bytes, and of repeated bytes.
-/// [`write`](mod@crate::write) makes patches of it.
+/// A result that consists of ranges of an original, new bytes, and repeated bytes.
+/// [`write`](mod@crate::write) makes patches from it.
 #[derive(Clone, Default)]
 pub struct Extents {
-    /// Offset and data of each, in order and without gaps; none is empty.
+    /// Offset and data of each extent, in order and without gaps; none is empty.
     list: Vec<(u64, Data)>,
     len: u64,
 }
@@ -101,8 +102,8 @@ impl Extents {
         }
     }
 
-    /// Returns the same result in terms of the original of `base`, a result that is the
-    /// original of this one.
+    /// Rebases the result on the original of `base`, whose result is the original of
+    /// this one.
     #[must_use]
     pub fn over(&self, base: &Self) -> Self {
         let mut whole = Self::default();
@@ -117,7 +118,8 @@ impl Extents {
         whole
     }
 
-    /// Returns whether a range of the result is the range of the original at `from`.
+    /// Returns whether a range of the result equals the range of the original at
+    /// `from`.
     pub fn is_original(&self, range: Range<u64>, from: u64) -> bool {
         let mut part = Self::default();
         part.append_range(self, range);
@@ -134,8 +136,8 @@ impl Extents {
         self.push(length, Data::Fill(byte), continues);
     }
 
-    /// Appends an extent, or lengthens the last one if that continues. `continues` gets
-    /// its data and length.
+    /// Appends an extent, or extends the last one. `continues` gets its data and
+    /// length.
     fn push(&mut self, length: u64, data: Data, continues: impl Fn(&Data, u64) -> bool) {
         if length == 0 {
             return;
@@ -152,7 +154,7 @@ impl Extents {
         self.iter_from(0)
     }
 
-    /// Returns the extents from the one with this number on.
+    /// Returns the extents from this number on.
     fn iter_from(&self, first: usize) -> impl Iterator<Item = (Range<u64>, &Data)> {
         let list = &self.list[first..];
         let starts = list.iter().map(|(start, _)| *start);
@@ -182,7 +184,7 @@ impl Extents {
         }
     }
 
-    /// Returns the byte at `offset` of the result, which is inside it.
+    /// Returns the byte at `offset`, which must be inside of the result.
     pub(crate) fn byte(&self, original: &dyn ReadAt, offset: u64) -> Result<u8> {
         let after = self.list.partition_point(|(start, _)| *start <= offset);
         let (start, data) = &self.list[after.saturating_sub(1)];
@@ -191,8 +193,8 @@ impl Extents {
         Ok(byte[0])
     }
 
-    /// Calls `visit` with pieces of the result in order. New bytes that equal the original
-    /// at the same place become ranges of it; those that are all equal become runs.
+    /// Calls `visit` with pieces of the result in order. New bytes that equal the
+    /// original at the same place become ranges of it, and repeated bytes become runs.
     pub(crate) fn visit(
         &self,
         original: &dyn ReadAt,
@@ -222,9 +224,9 @@ impl Extents {
         }
     }
 
-    /// Calls `visit` with runs of bytes that differ from the original at the same
-    /// place, and their offset, in order. Runs with at most `gap` equal bytes between them
-    /// are one.
+    /// Calls `visit` with each run of bytes that differ from the original at the same
+    /// place, and its offset, in order. Merges runs with at most `gap` equal bytes
+    /// between them.
     pub(crate) fn changes(
         &self,
         original: &dyn ReadAt,
@@ -257,12 +259,12 @@ impl Extents {
 struct Run {
     start: u64,
     bytes: Vec<u8>,
-    /// Number of bytes at the end that equal the original.
+    /// Number of trailing bytes that equal the original.
     equal: usize,
 }
 
 impl Run {
-    /// Adds a byte, and visits the run if it ends before that.
+    /// Adds a byte, and visits the run if it has ended.
     fn add(
         &mut self,
         offset: u64,
@@ -300,7 +302,7 @@ impl Run {
 pub(crate) struct Piece<'a> {
     pub(crate) length: u64,
     pub(crate) from: From,
-    /// The bytes, if they were read, as new bytes always are.
+    /// The bytes, if they were read; new bytes always are.
     pub(crate) bytes: Option<&'a [u8]>,
 }
 
@@ -326,7 +328,8 @@ impl Piece<'_> {
     }
 }
 
-/// Visits an extent of new bytes by pieces: what equals the original, runs, and the rest.
+/// Visits an extent of new bytes in pieces: ranges equal to the original, runs, and the
+/// rest.
 fn compare(
     original: &dyn ReadAt,
     range: Range<u64>,
@@ -354,8 +357,8 @@ fn compare(
     Ok(())
 }
 
-/// Divides new bytes into ranges that equal the original, which may be shorter, runs,
-/// and the rest. Calls `visit` with the start, the end and the origin of each.
+/// Divides new bytes into ranges equal to the original, which may be shorter, runs, and
+/// the rest. Calls `visit` with the start, the end and the origin of each.
 fn divide(
     new: &[u8],
     old: &[u8],
@@ -398,7 +401,7 @@ fn divide(
     }
 }
 
-/// Returns the offset and length of the pieces of a range.
+/// Splits a range into pieces: offset and length of each.
 fn steps(range: Range<u64>) -> impl Iterator<Item = (u64, usize)> {
     let starts = (range.start..range.end).step_by(PIECE as usize);
     starts.map(move |start| (start, PIECE.min(range.end - start) as usize))
@@ -425,7 +428,7 @@ pub(crate) fn read_at(source: &dyn ReadAt, buf: &mut [u8], offset: u64) -> Resul
         .map_err(|cause| read_error(offset, length, cause).into())
 }
 
-/// Reads the bytes of the original at `offset`, as many of `length` as there are.
+/// Reads up to `length` bytes of the original at `offset`.
 fn read_old(original: &dyn ReadAt, offset: u64, length: usize, old: &mut Vec<u8>) -> Result<()> {
     let there = original.len().saturating_sub(offset).min(length as u64);
     old.resize(there as usize, 0);
@@ -441,7 +444,7 @@ pub(crate) fn output(error: io::Error) -> error::Error {
 mod tests {
     use super::*;
 
-    /// Returns the bytes of a result, read one by one.
+    /// Returns the bytes of a result, read individually.
     fn bytes(extents: &Extents, original: &[u8]) -> Vec<u8> {
         let original = original.to_vec();
         let byte = |offset| extents.byte(&original, offset).unwrap();

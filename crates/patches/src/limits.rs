@@ -1,4 +1,4 @@
-//! Limits of what a patch may ask for (section 13 of the specification).
+//! Limits for untrusted patches (section 13 of the specification).
 
 use hpimount_containers::io::{Error, Result};
 
@@ -11,7 +11,7 @@ pub(crate) const MAX_PATCH: u64 = 4 << 30;
 /// Maximum number of records, actions, windows, and instructions of a window.
 pub(crate) const MAX_ITEMS: usize = 1 << 24;
 
-/// Returns an error at `offset` of the patch if a result extends past the maximum.
+/// Returns an error at `offset` of the patch if a result exceeds the maximum length.
 pub(crate) fn check_result(offset: u64, end: u64) -> Result<()> {
     match end <= MAX_RESULT {
         true => Ok(()),

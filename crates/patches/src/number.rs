@@ -1,4 +1,4 @@
-//! The two forms of numbers of variable length.
+//! The two encodings of variable-length numbers.
 
 use std::io::Write;
 
@@ -9,8 +9,8 @@ use crate::stream::Stream;
 /// Maximum length of a number in bytes.
 const MAX_BYTES: usize = 10;
 
-/// Reads a number of VCDIFF: seven bits in each byte, the highest first; all bytes but
-/// the last have bit 7.
+/// Reads a VCDIFF number: seven bits in each byte, the highest first; all bytes but the
+/// last have bit 7.
 pub(crate) fn read_vcdiff(stream: &mut Stream, field: &'static str) -> Result<u64> {
     let start = stream.offset();
     let mut value = 0_u64;
@@ -40,12 +40,12 @@ pub(crate) fn write_vcdiff(mut value: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[start..]);
 }
 
-/// Returns the length of a number of VCDIFF in bytes.
+/// Returns the length of a VCDIFF number in bytes.
 pub(crate) fn vcdiff_length(value: u64) -> usize {
     (u64::BITS - (value | 1).leading_zeros()).div_ceil(7) as usize
 }
 
-/// Reads a number of BPS and UPS: seven bits in each byte, the lowest first; the last byte
+/// Reads a BPS or UPS number: seven bits in each byte, the lowest first. The last byte
 /// has bit 7, and each byte after the first adds one in its unit.
 pub(crate) fn read_bps(stream: &mut Stream, field: &'static str) -> Result<u64> {
     let start = stream.offset();

@@ -4,29 +4,29 @@ use std::io;
 
 use hpimount_containers::io::{Error, ReadAt, Result};
 
-/// Number of parts that one copy within the result may become; the bytes of a copy
-/// that would be more are kept.
+/// Maximum number of parts for one copy within the result. The bytes of a larger copy
+/// are kept instead.
 const MAX_PIECES: usize = 64;
 
-/// Longest period of a repetition whose bytes are kept once.
+/// Longest period of a repetition that is kept only once.
 const MAX_PERIOD: u64 = 64 << 10;
 
-/// The origin of the bytes of a part.
+/// The source of the bytes of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Data {
     /// From this offset of the original on.
     Original(u64),
-    /// From this offset of the patch on, or of its decoded sections.
+    /// The patch, or its decoded sections, from this offset on.
     Patch(u64),
-    /// From this offset of the patch on, XOR the original at the same place, which
-    /// counts as 0 after its end.
+    /// The patch from this offset on, XOR the original at the same place, which counts
+    /// as 0 after its end.
     Xor(u64),
     /// All bytes are equal.
     Fill(u8),
     /// From this offset of [`Parts::kept`] on.
     Kept(u64),
-    /// A repetition of `period` bytes at `at` of [`Parts::kept`], which begins with
-    /// byte `phase` of these.
+    /// A repetition of `period` bytes at `at` of [`Parts::kept`], starting at byte
+    /// `phase`.
     Pattern { at: u32, period: u32, phase: u32 },
 }
 
@@ -72,12 +72,12 @@ pub(crate) struct Parts {
     len: u64,
     /// Bytes that were computed once.
     kept: Vec<u8>,
-    /// Memory that parts and kept bytes may take, in bytes.
+    /// Memory limit for parts and kept bytes.
     limit: usize,
 }
 
 impl Parts {
-    /// Creates an empty list that may take `limit` bytes of memory.
+    /// Creates an empty list with a memory limit in bytes.
     pub(crate) fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -85,7 +85,7 @@ impl Parts {
         }
     }
 
-    /// Returns the length of the result so far.
+    /// Returns the current length of the result.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
@@ -120,9 +120,9 @@ impl Parts {
         Ok(())
     }
 
-    /// Appends a copy of the result itself, from `from` on, which is before the end.
-    /// The copy may overlap the appended bytes (section 8 of the specification). The parts
-    /// of the copy are parts of other data, so that reads follow no chains.
+    /// Appends a copy of the result from `from` on, which must be before the end. The
+    /// copy may overlap the appended bytes (section 8 of the specification). It
+    /// consists of parts of other data, so reads do not follow chains.
     pub(crate) fn copy(&mut self, from: u64, mut length: u64, inputs: Inputs<'_>) -> Result<()> {
         let distance = self.len - from;
         if distance >= length {
@@ -199,7 +199,7 @@ impl Parts {
         })
     }
 
-    /// Fills `buf` with the bytes at `offset` of the result, which are inside it.
+    /// Fills `buf` with the bytes at `offset`, which must be inside of the result.
     pub(crate) fn read(&self, inputs: Inputs<'_>, buf: &mut [u8], offset: u64) -> io::Result<()> {
         self.read_with(inputs, &self.kept, buf, offset)
     }
@@ -248,14 +248,14 @@ fn xor(inputs: Inputs<'_>, buf: &mut [u8], from: u64, offset: u64) -> io::Result
     Ok(())
 }
 
-/// Makes room for `more` items. The whole takes `used` bytes so far, and `limit` bytes
-/// at most.
+/// Makes room for `more` items. `used` bytes are taken so far, and `limit` is the
+/// maximum.
 pub(crate) fn reserve<T>(list: &mut Vec<T>, more: usize, used: usize, limit: usize) -> Result<()> {
     let needed = list.len().saturating_add(more);
     if needed <= list.capacity() {
         return Ok(());
     }
-    // Twice as much as there is, if it fits, so that growing takes linear time.
+    // Doubles the capacity if it fits, so growing takes linear time.
     let left = limit.saturating_sub(used) / size_of::<T>().max(1);
     let new = (needed - list.capacity()).max(list.capacity().max(16));
     let least = needed - list.capacity();

@@ -1,4 +1,4 @@
-//! Opened patches: their metadata, and applying them to a file.
+//! Opened patches: metadata, and application to a file.
 
 use std::sync::Arc;
 
@@ -16,24 +16,23 @@ use crate::spool::{Memory, Spool};
 use crate::ups;
 use crate::vcdiff::{Vcdiff, Windows, memory_of_windows};
 
-/// Memory that a patch may take by default, in bytes: enough for the longest windows of
-/// VCDIFF.
+/// Default memory limit of a patch in bytes, enough for the longest windows of VCDIFF.
 const MEMORY: usize = 144 << 20;
 
-/// Number of bytes of the metadata of BPS that are kept.
+/// Maximum number of kept bytes of the metadata of BPS.
 const MAX_METADATA: u64 = 256;
 
 /// The resources that a patch may use.
 #[derive(Clone)]
 pub struct Options {
-    /// Memory that the list of parts or windows may take, in bytes. 144 MiB by default.
+    /// Memory limit of the list of parts or windows in bytes, by default 144 MiB.
     pub memory: usize,
-    /// Memory that the list of windows of VCDIFF and the windows that were touched last
-    /// may take together, in bytes. 144 MiB by default, which suffices for the longest
-    /// windows; see [`Patch::memory_of_windows`].
+    /// Memory limit of the list of windows of VCDIFF together with the recently used
+    /// windows, in bytes. The default of 144 MiB suffices for the longest windows; see
+    /// [`Patch::memory_of_windows`].
     pub windows: usize,
-    /// Storage for compressed sections of VCDIFF. By default they are in memory, and may
-    /// take half of it.
+    /// Storage for compressed sections of VCDIFF. By default, they are in memory and
+    /// may take half of the limit.
     pub spool: Option<Arc<dyn Spool>>,
 }
 
@@ -47,10 +46,10 @@ impl Default for Options {
     }
 }
 
-/// What could be compared with a file before applying a patch.
+/// The check of a file before applying a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
-    /// The format, or this patch, records nothing: any file may be the original.
+    /// The format, or this patch, has no checks: any file may be the original.
     Nothing,
     /// The size of the file.
     Size,
@@ -69,7 +68,7 @@ enum Index {
     Ips(Records),
 }
 
-/// A patch that was indexed: nothing was unpacked, and no result was computed.
+/// An indexed patch. Nothing is unpacked, and no result is computed.
 pub struct Patch {
     source: Arc<dyn ReadAt>,
     format: Format,
@@ -80,7 +79,7 @@ pub struct Patch {
 }
 
 impl Patch {
-    /// Opens a patch, whose format is detected by its content.
+    /// Opens a patch and detects its format.
     ///
     /// # Errors
     /// Returns an error if the patch is damaged, of a kind that is not supported, or
@@ -89,7 +88,7 @@ impl Patch {
         Self::open_with(source, Options::default())
     }
 
-    /// Does the same with other resources than the default ones.
+    /// Opens a patch with other resources than the defaults.
     ///
     /// # Errors
     /// Returns the errors of [`Patch::open`], and [`Error::NoMemory`] if the resources do
@@ -148,12 +147,12 @@ impl Patch {
         self.format
     }
 
-    /// Returns what the patch records of itself and of both files.
+    /// Returns the metadata of the patch and of both files.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// Returns whether all of the result can be compared with checksums.
+    /// Returns whether the whole result can be verified with checksums.
     pub fn has_checksums(&self) -> bool {
         match &self.index {
             Index::Vcdiff(patch) => patch.has_checksums(),
@@ -162,8 +161,8 @@ impl Patch {
         }
     }
 
-    /// Returns the memory that the windows of VCDIFF may take when they are compared,
-    /// verified or read, in bytes; 0 of other formats, which have no windows.
+    /// Returns the memory for comparing, verifying or reading the windows of VCDIFF, in
+    /// bytes; 0 for other formats.
     pub fn memory_of_windows(&self) -> usize {
         match &self.index {
             Index::Vcdiff(patch) => memory_of_windows(patch, self.windows),
@@ -171,9 +170,9 @@ impl Patch {
         }
     }
 
-    /// Compares a file with what the patch records of its original, as far as little is
-    /// read for it: the size (BPS, UPS), a block (PPF), one window (VCDIFF).
-    /// [`Patched::verify`] compares all.
+    /// Compares a file with the metadata of the original, as far as that requires
+    /// little reading: the size (BPS, UPS), a block (PPF), one window (VCDIFF).
+    /// [`Patched::verify`] compares everything.
     ///
     /// # Errors
     /// Returns [`Error::WrongOriginal`](crate::Error::WrongOriginal), which names both, if
@@ -204,10 +203,10 @@ impl Patch {
         Ok(checked)
     }
 
-    /// Applies the patch to a file: its parts are computed (BPS, UPS, PPF, IPS), or will
-    /// be for each window when it is read (VCDIFF). The size of the original, or its
-    /// block, is compared before; [`Patch::check`] and [`Patched::verify`] compare more.
-    /// UPS patches are applied backwards if the file has the size of the result.
+    /// Applies the patch to a file. BPS, UPS, PPF and IPS compute all parts; VCDIFF
+    /// computes the parts of a window when it is read. The size of the original, or its
+    /// block, is checked first; [`Patch::check`] and [`Patched::verify`] check more. If
+    /// the file has the size of the result, a UPS patch is applied backwards.
     ///
     /// # Errors
     /// Returns [`Error::WrongOriginal`](crate::Error::WrongOriginal) if the file is another

@@ -12,35 +12,35 @@ use crate::extents::Extents;
 use crate::parts::{Data, Inputs, Parts};
 use crate::vcdiff::Windows;
 
-/// Maximum number of extents of a result, which take some 40 bytes each.
+/// Maximum number of extents of a result, of about 40 bytes each.
 const MAX_EXTENTS: usize = 1 << 22;
 
-/// Number of bytes that are read at a time for checksums.
+/// Read size for checksums.
 const PIECE: usize = 256 << 10;
 
-/// What a patch records of itself and of the files that it was made from.
+/// Metadata of a patch and of both files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metadata {
-    /// The original (BPS, UPS), or only its size (PPF 2, where it decides nothing).
+    /// The original (BPS, UPS), or only its size (PPF 2, where it is informative).
     pub original: Option<Sums>,
     /// The result (BPS, UPS).
     pub result: Option<Sums>,
     /// The application header of VCDIFF, the metadata of BPS or the description of PPF,
-    /// up to 256 bytes. It is never a path to be opened, and must be escaped before it
-    /// is shown.
+    /// up to 256 bytes. It is untrusted: never open it as a path, and escape it for
+    /// display.
     pub description: Vec<u8>,
 }
 
 /// How the result is computed.
 pub(crate) enum Content {
-    /// From ranges of the original and of the patch.
+    /// Ranges of the original and of the patch.
     Parts(Parts, Arc<dyn ReadAt>),
-    /// From windows, which are resolved when they are read.
+    /// Windows, which are resolved when they are read.
     Windows(Windows),
 }
 
-/// A file with a patch applied to it. A read computes only its range; nothing is stored
-/// but the parts, or the windows that were touched last.
+/// A file with a patch applied to it. A read computes only its range. Only the parts,
+/// or the recently used windows, are kept in memory.
 pub struct Patched {
     original: Arc<dyn ReadAt>,
     content: Content,
@@ -63,13 +63,12 @@ impl Patched {
         }
     }
 
-    /// Returns the file that the patch is applied to.
+    /// Returns the unpatched file.
     pub fn original(&self) -> &Arc<dyn ReadAt> {
         &self.original
     }
 
-    /// Returns the memory that its parts take, or that its windows may take together, in
-    /// bytes.
+    /// Returns the memory of its parts, or the memory limit of its windows, in bytes.
     pub fn memory(&self) -> usize {
         match &self.content {
             Content::Parts(parts, _) => parts.memory(),
@@ -77,9 +76,9 @@ impl Patched {
         }
     }
 
-    /// Compares all checksums that the patch records: of the original and of the result
-    /// (BPS, UPS), of all windows (VCDIFF). PPF and IPS have none. This reads the whole
-    /// original and the whole result.
+    /// Verifies all checksums of the patch: original and result (BPS, UPS), all windows
+    /// (VCDIFF). PPF and IPS have none. This reads the whole original and the whole
+    /// result.
     ///
     /// # Errors
     /// Returns [`Error::WrongOriginal`](crate::Error::WrongOriginal) if one differs, or an
@@ -110,8 +109,8 @@ impl Patched {
         }
     }
 
-    /// Returns the result as extents of the original, to be written as a patch of another
-    /// format. All other bytes are read from the patched file itself.
+    /// Returns the result as extents of the original, for writing a patch of another
+    /// format. Other bytes are read from the patched file itself.
     ///
     /// # Errors
     /// Returns an error if the patch is damaged or cannot be read.
@@ -140,8 +139,8 @@ impl Patched {
         }
     }
 
-    /// Calls `visit` with the length and the data of each piece of a range, in order. The
-    /// bytes of a decoded window have no data.
+    /// Calls `visit` with the length and the data of each piece of a range, in order.
+    /// Bytes of a decoded window have no data.
     fn pieces(&self, range: Range<u64>, mut visit: impl FnMut(u64, Option<Data>)) -> Result<()> {
         match &self.content {
             Content::Windows(windows) => windows.pieces(range, visit),

@@ -1,4 +1,4 @@
-//! Records that are written over the original: IPS and PPF.
+//! Records that overwrite the original: IPS and PPF.
 
 use std::collections::BinaryHeap;
 
@@ -15,13 +15,13 @@ struct Record {
     data: Data,
 }
 
-/// The records of a patch in its order: later ones are written over earlier ones.
+/// The records of a patch in its order. Later records overwrite earlier ones.
 #[derive(Debug)]
 pub(crate) struct Records {
     list: Vec<Record>,
-    /// The length that the result is cut to.
+    /// The truncated length of the result.
     pub(crate) cut: Option<u64>,
-    /// Memory for the records and for the parts of the result, in bytes.
+    /// Memory limit for the records and the parts of the result, in bytes.
     limit: usize,
 }
 
@@ -54,10 +54,10 @@ impl Records {
         Ok(())
     }
 
-    /// Returns the parts of the result of an original with this length.
+    /// Returns the parts of the result for an original of this length.
     pub(crate) fn lay_over(&self, original: u64) -> Result<Parts> {
         let used = self.list.capacity() * size_of::<Record>();
-        // The order and the heap, which are as long as the list at most.
+        // The order and the heap, which are at most as long as the list.
         let temporary = self.list.len() * 2 * size_of::<u32>();
         let limit = self.limit.saturating_sub(used).saturating_sub(temporary);
         let mut parts = Parts::new(limit);
@@ -76,7 +76,7 @@ impl Records {
     }
 
     /// Calls `visit` for each range up to `end` with its end and the last record that
-    /// covers it, in order. Neighboring ranges may have the same record.
+    /// covers it, in order. Adjacent ranges may have the same record.
     fn sweep(
         &self,
         end: u64,
@@ -85,7 +85,7 @@ impl Records {
         let mut order: Vec<u32> = (0..self.list.len() as u32).collect();
         order.sort_by_key(|&number| self.list[number as usize].start);
         let (mut next, mut position) = (order.into_iter().peekable(), 0);
-        // The records that begin at or before the position, the last one on top.
+        // The records that begin at or before the position, the last record on top.
         let mut covering = BinaryHeap::new();
         while position < end {
             let start = |number: &u32| self.list[*number as usize].start;
@@ -113,7 +113,7 @@ impl Record {
     }
 }
 
-/// Appends what the original has up to `end`, and zeros after its end.
+/// Appends the original up to `end`, and zeros after its end.
 pub(crate) fn keep(parts: &mut Parts, original: u64, end: u64) -> Result<()> {
     let start = parts.len();
     let there = end.min(original).saturating_sub(start);

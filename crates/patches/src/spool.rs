@@ -5,7 +5,7 @@ use std::sync::{PoisonError, RwLock};
 
 use hpimount_containers::io::{Error, ReadAt};
 
-/// Storage for the compressed sections of a patch, which are decoded once, when it is
+/// Storage for the compressed sections of a patch, which are decoded once when it is
 /// opened. Appended bytes can be read.
 pub trait Spool: ReadAt {
     /// Appends bytes.

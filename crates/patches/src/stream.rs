@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hpimount_containers::io::{Error, ReadAt, Result, SourceReader};
 
-/// A range of a source that is read in order. Errors carry the offset in the source.
+/// A range of a source for sequential reading. Errors carry the offset in the source.
 pub(crate) struct Stream {
     reader: BufReader<SourceReader>,
     offset: u64,
@@ -14,7 +14,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Reads a range of a source, in pieces of `capacity` bytes.
+    /// Reads a range of a source with a buffer of `capacity` bytes.
     pub(crate) fn new(source: &Arc<dyn ReadAt>, range: Range<u64>, capacity: usize) -> Self {
         let length = range.end.saturating_sub(range.start);
         let reader = SourceReader::new(source.clone(), range.start, length);
@@ -30,12 +30,12 @@ impl Stream {
         self.offset
     }
 
-    /// Returns the number of bytes that are left.
+    /// Returns the number of remaining bytes.
     pub(crate) fn left(&self) -> u64 {
         self.end - self.offset
     }
 
-    /// Returns an error unless `length` bytes are left.
+    /// Returns an error unless `length` bytes remain.
     pub(crate) fn check(&self, length: u64, field: &'static str) -> Result<()> {
         match length <= self.left() {
             true => Ok(()),
@@ -73,7 +73,7 @@ impl Stream {
     pub(crate) fn skip(&mut self, length: u64, field: &'static str) -> Result<u64> {
         self.check(length, field)?;
         let start = self.offset;
-        // Positions are below 2^63, as lengths of sources are.
+        // Positions are below 2^63, like the lengths of sources.
         let distance = i64::try_from(length).unwrap_or(i64::MAX);
         self.reader
             .seek_relative(distance)

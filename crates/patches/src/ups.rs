@@ -1,5 +1,5 @@
 //! UPS: blocks that are combined with the original by XOR (section 5 of the
-//! specification). Applied to its result, a patch gives the original.
+//! specification). Applying a patch to its result restores the original.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::records::keep;
 /// The start of a UPS patch.
 pub(crate) const MAGIC: &[u8] = b"UPS1";
 
-/// Returns the parts of a result of `size` bytes, which may take `limit` bytes of memory.
-/// The original has `original` bytes.
+/// Returns the parts of a result of `size` bytes, which may take `limit` bytes of
+/// memory. The original has `original` bytes.
 pub(crate) fn parts(
     source: &Arc<dyn ReadAt>,
     frame: &Frame,
@@ -37,7 +37,7 @@ pub(crate) fn parts(
             let problem = format!("extends past the {longest} bytes of both files");
             return Err(Error::damaged(start, "block", problem));
         }
-        // What exceeds the result is dropped, and only checked.
+        // Bytes past the end of the result are only checked.
         if position < size {
             keep(&mut parts, original, position)?;
             parts.push(length.min(size - position), Data::Xor(data))?;

@@ -1,9 +1,8 @@
 //! Writing patches: [`xdelta`], [`bps`], [`ppf`] and [`ips`].
 //!
-//! All of them are made from [`Extents`] without searching for equal bytes, and are
-//! deterministic. New bytes are only compared with the original at the same place. The
-//! output is written in order; if an error is returned, it is incomplete and must be
-//! deleted.
+//! All writers take [`Extents`], do not search for equal bytes, and are deterministic.
+//! New bytes are compared with the original only at the same place. Output is
+//! sequential; after an error, it is incomplete and must be deleted.
 
 use std::io::Write;
 
@@ -29,8 +28,7 @@ pub fn xdelta(
     crate::vcdiff::write::write(extents, original, options, out)
 }
 
-/// Writes a BPS patch. It has the checksums of both files, so that all of the original is
-/// read once.
+/// Writes a BPS patch. Its checksums require reading the whole original once.
 ///
 /// # Errors
 /// Returns the errors of [`xdelta`].

@@ -1,5 +1,5 @@
-//! The crate reads and writes bytes, and leaves threads, files, the network and clocks to
-//! its callers.
+//! The crate does no I/O except through its callers, and uses no threads, files,
+//! network and clocks.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,8 @@ const FORBIDDEN: [&str; 6] = [
     "SystemTime",
 ];
 
-/// Asserts that no file of a folder has a forbidden word; returns the number of files.
+/// Asserts that no file of a folder contains a forbidden word, and returns the number
+/// of files.
 fn check(folder: &Path) -> usize {
     let entries = fs::read_dir(folder).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());

@@ -1,5 +1,4 @@
-//! Patches of random edits: written in each format, they give the result, as a whole and
-//! by ranges.
+//! Patches of random edits in each format produce the result, as a whole and by ranges.
 
 use std::io::Write;
 use std::ops::Range;
@@ -17,7 +16,7 @@ enum Part {
     Keep(Index, usize),
     Bytes(Vec<u8>),
     Fill(u8, usize),
-    /// What the original has at this place, but for some bytes.
+    /// The original at this place, except for some bytes.
     Edited(usize, Vec<(Index, u8)>),
 }
 

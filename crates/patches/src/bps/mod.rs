@@ -18,10 +18,10 @@ use crate::stream::Stream;
 /// The start of a BPS patch.
 pub(crate) const MAGIC: &[u8] = b"BPS1";
 
-/// Length of the checksums at the end, in bytes.
+/// Length of the trailing checksums in bytes.
 const FOOTER: u64 = 12;
 
-/// Number of bytes of a patch that are read at a time.
+/// Read size in bytes.
 const PIECE: usize = 64 << 10;
 
 /// The sizes and checksums at the start and the end of BPS and UPS patches.
@@ -35,8 +35,8 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Reads the sizes after the magic bytes and the checksums, and compares the one of
-    /// the patch.
+    /// Reads the sizes after the magic bytes, and the checksums. Verifies the checksum
+    /// of the patch.
     pub(crate) fn read(source: &Arc<dyn ReadAt>) -> Result<Self> {
         let magic = MAGIC.len() as u64;
         let end = source.len().saturating_sub(FOOTER).max(magic);
@@ -97,7 +97,7 @@ pub(crate) fn metadata(source: &Arc<dyn ReadAt>, frame: &Frame, most: u64) -> Re
     Ok(bytes)
 }
 
-/// The actions of a patch, and the cursors that they move.
+/// The actions of a patch, and their cursors.
 struct Actions {
     stream: Stream,
     frame: Frame,
@@ -180,8 +180,8 @@ impl Actions {
         }
     }
 
-    /// Reads a distance, and returns the cursor after moving by it; `None` if it is not
-    /// a position.
+    /// Reads a distance, and returns the moved cursor; `None` if it is not a valid
+    /// position.
     fn moved(&mut self, cursor: u64) -> Result<Option<u64>> {
         let number = read_bps(&mut self.stream, "distance")?;
         let distance = number >> 1;
@@ -192,7 +192,7 @@ impl Actions {
     }
 }
 
-/// Checks that `length` bytes from a position on are before `end`.
+/// Checks that `length` bytes at a position end before `end`.
 fn check_range(start: u64, from: Option<u64>, length: u64, end: u64) -> Result<u64> {
     let is_inside = |from: &u64| from.checked_add(length).is_some_and(|last| last <= end);
     from.filter(is_inside).ok_or_else(|| {

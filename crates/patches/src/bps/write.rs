@@ -11,10 +11,10 @@ use crate::error::Result;
 use crate::extents::{From, Piece, output, read_at};
 use crate::number::write_bps;
 
-/// Maximum length of an action: programs that compute with 32 bits read it.
+/// Maximum length of an action, because some programs use 32-bit numbers.
 const MAX_ACTION: u64 = 1 << 28;
 
-/// Number of bytes of the original that are read at a time.
+/// Read size for the original, in bytes.
 const PIECE: u64 = 256 << 10;
 
 /// Writes a patch, see [`write::bps`](crate::write::bps).
@@ -75,7 +75,7 @@ impl CrcWriter<'_> {
     }
 }
 
-/// The actions of a patch, and the cursors that they move.
+/// The actions of a patch, and their cursors.
 struct Actions<'a> {
     out: CrcWriter<'a>,
     position: u64,
@@ -132,7 +132,7 @@ impl Actions<'_> {
         Ok(())
     }
 
-    /// Writes one byte, and a copy of the result from this byte on.
+    /// Writes one byte, and a copy of the result that repeats it.
     fn run(&mut self, byte: u8, length: u64) -> io::Result<()> {
         let start = self.position;
         self.action(1, 1)?;
@@ -146,9 +146,9 @@ impl Actions<'_> {
     }
 }
 
-/// Checksums of ranges of the original, which is read once.
+/// CRC-32 of ranges of the original, computed in one pass.
 struct RangeSums {
-    /// The offsets where ranges begin and end, with the CRC-32 of all that is before.
+    /// The starts and ends of the ranges, with the CRC-32 of all bytes before.
     sums: Vec<(u64, u32)>,
 }
 

@@ -1,4 +1,4 @@
-//! IPS and IPS32: records with big-endian positions (section 6 of the specification).
+//! IPS and IPS32: records with big-endian offsets (section 6 of the specification).
 
 pub(crate) mod write;
 
@@ -16,13 +16,13 @@ pub(crate) const IPS: &[u8] = b"PATCH";
 /// The start of an IPS32 patch.
 pub(crate) const IPS32: &[u8] = b"IPS32";
 
-/// The end mark of IPS; also the position 0x454F46.
+/// The end mark of IPS, which is also the offset 0x454F46.
 const EOF: &[u8] = b"EOF";
 
 /// The end mark of IPS32.
 const EEOF: &[u8] = b"EEOF";
 
-/// Reads the records of an IPS patch, or of an IPS32 patch, whose positions have four
+/// Reads the records of an IPS patch, or of an IPS32 patch, whose offsets have four
 /// bytes instead of three. They may take `limit` bytes of memory.
 pub(crate) fn read(source: &Arc<dyn ReadAt>, is_wide: bool, limit: usize) -> Result<Records> {
     let mut stream = Stream::new(source, IPS.len() as u64..source.len(), 8 << 10);
@@ -55,8 +55,8 @@ pub(crate) fn read(source: &Arc<dyn ReadAt>, is_wide: bool, limit: usize) -> Res
     Ok(records)
 }
 
-/// Returns whether an end mark that was just read is not a position, and takes the size
-/// that the result is cut to. After the end there is nothing, this size, or the JSON
+/// Returns whether an end mark that was just read is not an offset, and takes the
+/// truncated size of the result. The end is followed by nothing, this size, or the JSON
 /// of EBP.
 fn is_end(
     source: &Arc<dyn ReadAt>,

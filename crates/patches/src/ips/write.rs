@@ -12,13 +12,13 @@ use crate::{Extents, Format};
 /// Maximum length of a result, in bytes.
 const MAX_RESULT: u64 = 16 << 20;
 
-/// The position that is taken for the end mark.
+/// The offset that equals the end mark.
 const EOF_POSITION: u64 = 0x45_4F46;
 
-/// Equal bytes between two changes take less than a record.
+/// Maximum gap of equal bytes that takes less space than a new record.
 const GAP: usize = 5;
 
-/// Number of equal bytes that are shorter as a run.
+/// Minimum length of a run that is shorter than its bytes.
 const MIN_RUN: usize = 9;
 
 /// Maximum length of a record.
@@ -43,7 +43,7 @@ pub(crate) fn write(extents: &Extents, original: &dyn ReadAt, out: &mut dyn Writ
         is_changed = true;
         while !bytes.is_empty() {
             let (start, length, record) = match offset == EOF_POSITION {
-                // Not at this position: from the byte before on.
+                // This offset is not allowed, so the record begins one byte earlier.
                 true => {
                     let before = extents.byte(original, offset - 1)?;
                     (offset - 1, 1, literal(&[before, bytes[0]]))
@@ -70,8 +70,8 @@ pub(crate) fn write(extents: &Extents, original: &dyn ReadAt, out: &mut dyn Writ
     }
 }
 
-/// Returns the number of bytes in the next record of changed bytes, and the record
-/// without its position.
+/// Returns the length of the next record of changed bytes, and the record without its
+/// offset.
 fn record(bytes: &[u8]) -> (usize, Vec<u8>) {
     let is_equal = |byte: &&u8| **byte == bytes[0];
     let run = bytes.iter().take(MAX_RECORD).take_while(is_equal).count();
@@ -86,7 +86,7 @@ fn record(bytes: &[u8]) -> (usize, Vec<u8>) {
     (length, literal(&bytes[..length]))
 }
 
-/// Returns a record of bytes, without its position.
+/// Returns a record of literal bytes, without its offset.
 fn literal(bytes: &[u8]) -> Vec<u8> {
     [&(bytes.len() as u16).to_be_bytes(), bytes].concat()
 }

@@ -17,7 +17,7 @@ use crate::stream::Stream;
 /// The start of a PPF patch.
 pub(crate) const MAGIC: &[u8] = b"PPF";
 
-/// Offset of the block of a raw CD image that is compared, in its sector 16.
+/// Offset of the checked block of a raw CD image, in its sector 16.
 const BLOCK: u64 = 0x9320;
 
 /// The same in images of PrimoDVD (`.gi`).
@@ -29,7 +29,7 @@ const BLOCK_LEN: usize = 1024;
 /// Length of the description, in bytes.
 const DESCRIPTION: usize = 50;
 
-/// The marks around a description in a file of its own, and its maximum length.
+/// The marks around the description file (file_id), and its maximum length.
 const BEGIN: &[u8] = b"@BEGIN_FILE_ID.DIZ";
 const END: &[u8] = b"@END_FILE_ID.DIZ";
 const MAX_FILE_ID: u64 = 3072;
@@ -41,18 +41,18 @@ pub(crate) struct Ppf {
     pub(crate) description: Vec<u8>,
     /// The offset and the bytes of a block of the original.
     pub(crate) block: Option<(u64, Vec<u8>)>,
-    /// The size of the original that version 2 records. Images of one disc differ by
-    /// a few sectors, so that it decides nothing.
+    /// The size of the original in version 2. It is only informative, because images of
+    /// one disc differ by a few sectors.
     pub(crate) size: Option<u64>,
 }
 
-/// The parts of the header that decide the form of the records.
+/// The header fields that decide the form of the records.
 struct Header {
     version: u8,
     has_undo: bool,
 }
 
-/// Reads a PPF patch, whose records may take `limit` bytes of memory.
+/// Reads a PPF patch. Its records may take `limit` bytes of memory.
 pub(crate) fn read(source: &Arc<dyn ReadAt>, limit: usize) -> Result<Ppf> {
     let mut stream = Stream::new(source, MAGIC.len() as u64..source.len(), 8 << 10);
     let [version, zero, method] = stream.array("version")?;
@@ -86,8 +86,8 @@ pub(crate) fn read(source: &Arc<dyn ReadAt>, limit: usize) -> Result<Ppf> {
     Ok(ppf)
 }
 
-/// Reads what the header says about the original. Returns whether the records have undo
-/// data.
+/// Reads the checks of the original from the header. Returns whether the records have
+/// undo data.
 fn read_checks(stream: &mut Stream, version: u8, ppf: &mut Ppf) -> Result<bool> {
     let (place, has_block, has_undo) = match version {
         1 => return Ok(false),
@@ -134,7 +134,7 @@ fn read_record(stream: &mut Stream, header: &Header, records: &mut Records) -> R
 }
 
 /// Returns the end of the records: the start of the description file, if there is one.
-/// Its length at the end has two bytes in version 3 and four in version 2; other
+/// Its length at the end has two bytes in version 3 and four in version 2. Other
 /// programs write four in version 3 as well.
 fn end_of_records(source: &Arc<dyn ReadAt>, version: u8, start: u64) -> Result<u64> {
     let end = source.len();
@@ -166,7 +166,7 @@ fn end_of_records(source: &Arc<dyn ReadAt>, version: u8, start: u64) -> Result<u
 }
 
 impl Ppf {
-    /// Compares the block of the original. Returns whether there is one.
+    /// Compares the block of the original. Returns whether the patch has one.
     pub(crate) fn check(&self, original: &dyn ReadAt) -> error::Result<bool> {
         let Some((offset, expected)) = &self.block else {
             return Ok(false);

@@ -100,7 +100,7 @@ fn records_have_only_what_differs() {
     assert_eq!(opened.check(&original(50_000)).unwrap(), Check::Block);
 }
 
-/// Other programs would take such an end for a file_id.
+/// Other programs would take such an end for a description file.
 #[test]
 fn no_patch_ends_like_a_file_id() {
     for end in [&b"x.DIZ12"[..], b"x.DIZ1234"] {

@@ -9,19 +9,19 @@ use crate::error::{Error, Result};
 use crate::extents::{output, read_at};
 use crate::{Extents, Format};
 
-/// Length of data that may have moved, in bytes.
+/// Length of data that may move together, in bytes.
 const MAX_MOVED: u64 = 64 << 20;
 
-/// Equal bytes between two changes take less than a record.
+/// Maximum gap of equal bytes that takes less space than a new record.
 const GAP: usize = 8;
 
 /// Maximum length of a record.
 const MAX_RECORD: usize = u8::MAX as usize;
 
-/// The low half of a position that is taken for the start of a file_id, `@BEG`.
+/// The low half of an offset that looks like the start of a description file, `@BEG`.
 const BEGIN_POSITION: u32 = u32::from_le_bytes(*b"@BEG");
 
-/// The end of a patch that is taken for the end of a file_id, before its length.
+/// An end of a patch that looks like the end of a description file, before its length.
 const DIZ: &[u8] = b".DIZ";
 
 /// Writes a patch, see [`write::ppf`](crate::write::ppf).
@@ -51,7 +51,7 @@ struct Records<'a> {
     extents: &'a Extents,
     original: &'a dyn ReadAt,
     out: &'a mut dyn Write,
-    /// The offset of the last record and its data.
+    /// The offset and data of the last record.
     last: Option<(u64, Vec<u8>)>,
 }
 
@@ -72,7 +72,7 @@ impl Records<'_> {
     fn write(&mut self, mut offset: u64, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
             if offset as u32 == BEGIN_POSITION {
-                // Not at this position: from the byte before on.
+                // This offset is not allowed, so the record begins one byte earlier.
                 let now = bytes.len().min(MAX_RECORD - 1);
                 let before = self.extents.byte(self.original, offset - 1)?;
                 self.record(offset - 1, &[&[before], &bytes[..now]].concat())?;
@@ -94,7 +94,7 @@ impl Records<'_> {
         Ok(())
     }
 
-    /// Makes sure that no program takes the end for a file_id.
+    /// Makes sure that the end does not look like a description file.
     fn finish(mut self) -> Result<()> {
         let (offset, bytes) = self.last.take().ok_or(Error::Unchanged)?;
         let record = [&offset.to_le_bytes(), &[bytes.len() as u8][..], &bytes].concat();

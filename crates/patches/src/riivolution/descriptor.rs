@@ -17,7 +17,7 @@ const MAX_ITEMS: usize = 1000;
 /// A game mod descriptor.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Descriptor {
-    /// Path of the disc that it was made for. It need not be opened.
+    /// Path of the original disc, for information.
     pub base_file: Option<String>,
     /// The name that Dolphin shows.
     pub display_name: Option<String>,
@@ -28,17 +28,18 @@ pub struct Descriptor {
 /// An XML file in a descriptor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DescriptorPatch {
-    /// Path of the XML: absolute, or relative to the descriptor.
+    /// Path of the XML, absolute or relative to the descriptor.
     pub xml: String,
-    /// Path of the root of the SD card, likewise; the folder of the XML if it is missing.
+    /// Path of the SD card's root, absolute or relative; by default, the folder of the
+    /// XML.
     pub root: Option<String>,
     /// The choices that are made.
     pub selections: Vec<Selection>,
 }
 
 impl Descriptor {
-    /// Parses a descriptor. Unknown keys, and options without a number, are ignored, as
-    /// are patches, and options of a patch, after the first thousand.
+    /// Parses a descriptor. Ignores unknown keys, options without a number, and
+    /// everything after the first thousand patches, or options of a patch.
     ///
     /// # Errors
     /// Returns an error if it is not JSON, longer than 1 MiB, or not a game mod descriptor

@@ -1,4 +1,4 @@
-//! The disc that a mod is for, and the SD card with its files.
+//! The disc of a mod, and the SD card with the mod's files.
 
 /// A disc.
 #[derive(Debug, Clone, Copy)]
@@ -9,18 +9,18 @@ pub struct Disc<'a> {
     pub number: u8,
     /// Version of the disc.
     pub version: u8,
-    /// Paths and sizes of the files in the order of the disc's table: `files/…` and
-    /// `sys/main.dol`.
+    /// Paths and sizes of the files in table order: `files/…` and `sys/main.dol`.
     pub files: &'a [(String, u64)],
 }
 
-/// The files of the SD card. Paths begin at its root, have no slash in front, and have
-/// neither `.` nor `..` in them.
+/// The files of the SD card. Paths are relative to its root, without leading slash, `.`
+/// and `..`.
 pub trait Card {
-    /// Returns the size of a file; `None` if it is missing or a link.
+    /// Returns the size of a file, or `None` for missing files and links.
     fn size(&self, path: &str) -> Option<u64>;
 
-    /// Returns the files and folders in a folder; `None` if it is missing or a link.
+    /// Returns the files and folders in a folder, or `None` for missing folders and
+    /// links.
     fn entries(&self, folder: &str) -> Option<Vec<Entry>>;
 }
 

@@ -1,10 +1,10 @@
-//! Riivolution's patches of the files of a disc, and Dolphin's game mod descriptor
-//! (section 9 of the specification).
+//! Riivolution's file patches for discs, and Dolphin's game mod descriptor (section 9
+//! of the specification).
 //!
-//! A [`Mod`] is parsed from XML. With the files of a disc and of the SD card, it gives a
-//! [`Plan`]: the files that change, as ranges of the old ones and of files of the card.
-//! The other way, [`Output`] writes XML and descriptor for files that were changed.
-//! Nothing here reads a file: the caller names them by a [`Card`].
+//! A [`Mod`] is parsed from XML. Together with the files of a disc and of the SD card,
+//! it gives a [`Plan`]: the changed files, as ranges of old files and of files of the
+//! card. Conversely, [`Output`] writes XML and descriptor for changed files. This
+//! module does no I/O: the caller provides the files by a [`Card`].
 
 mod descriptor;
 mod disc;
@@ -22,5 +22,5 @@ pub use self::model::{Choice, Mod, Section, Selection, Switch};
 pub use self::plan::{File, Part, Plan};
 pub use self::write::{Output, check_path};
 
-/// Why there is no mod of anything else.
+/// Message for mods of other consoles.
 pub const ONLY_GAMECUBE: &str = "Riivolution's mods are for GameCube discs";

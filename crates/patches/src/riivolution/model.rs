@@ -14,12 +14,12 @@ use super::xml::Element;
 pub struct Mod {
     filter: Filter,
     sections: Vec<Section>,
-    /// By id; the first one of an id counts.
+    /// By id; the first patch with an id counts.
     pub(super) patches: HashMap<String, PatchElement>,
     ignored: BTreeMap<String, usize>,
 }
 
-/// The discs that a mod is for. An empty field fits any disc.
+/// The discs of a mod. An empty field fits any disc.
 #[derive(Debug, Default)]
 struct Filter {
     /// Start of the ID.
@@ -48,7 +48,7 @@ pub struct Switch {
     pub name: String,
     /// The identifier, which may be empty.
     pub id: String,
-    /// The choice when nothing was selected: 0 is off, 1 is the first.
+    /// The default choice: 0 is off, 1 is the first.
     pub default: u32,
     /// The choices.
     pub choices: Vec<Choice>,
@@ -63,7 +63,7 @@ pub struct Choice {
     pub(super) patches: Vec<(String, Parameters)>,
 }
 
-/// A choice that was made, instead of the default one.
+/// A selected choice that replaces the default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
     /// The name of the section; `None` for any.
@@ -158,7 +158,7 @@ impl Mod {
         Ok(parsed)
     }
 
-    /// Counts the children of an element that have other names than the known ones.
+    /// Counts the children of an element with unknown names.
     fn ignore(&mut self, element: &Element, known: &[&str]) {
         for child in &element.children {
             if !known.contains(&&*child.name) {
@@ -172,8 +172,8 @@ impl Mod {
         &self.sections
     }
 
-    /// Returns the elements that do not change the files of a disc (`memory`, `savegame`,
-    /// `shift`, …), and the number of each.
+    /// Returns the elements that do not change files of a disc (`memory`, `savegame`,
+    /// `shift`, …), with their counts.
     pub fn ignored(&self) -> impl Iterator<Item = (&str, usize)> {
         self.ignored.iter().map(|(name, count)| (&**name, *count))
     }
@@ -195,8 +195,8 @@ impl Mod {
             && (regions.is_empty() || regions.iter().any(|region| is_or_empty(region, 3..4)))
     }
 
-    /// Returns the patches of the choices that are made, in order, and the selections
-    /// that are of no option or of no choice, which are ignored.
+    /// Returns the patches of the active choices, in order, and the selections without
+    /// a matching option or choice, which are ignored.
     pub(super) fn chosen<'a>(
         &self,
         selections: &'a [Selection],

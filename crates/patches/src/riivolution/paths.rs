@@ -7,15 +7,15 @@ use hpimount_containers::io::{Error, Result};
 
 use super::disc::Disc;
 
-/// Maximum length of a text with its parameters replaced, in bytes.
+/// Maximum length of a text after replacing parameters, in bytes.
 const MAX_LENGTH: usize = 4096;
 
 /// The parameters of a patch, of its choice and of its option; the last two are shared.
 /// The first value of a name counts.
 pub(super) type Parameters = [Arc<HashMap<String, String>>; 3];
 
-/// Replaces `{$NAME}` by parameters, and by parts of the ID of the disc. This is done
-/// once: values are not searched.
+/// Replaces `{$NAME}` by parameters, and by parts of the disc ID. Values are not
+/// expanded again.
 pub(super) fn substitute(text: &str, disc: &Disc<'_>, parameters: &Parameters) -> Result<String> {
     let (mut result, mut rest) = (String::new(), text);
     while let Some(start) = rest.find("{$") {
@@ -60,8 +60,8 @@ fn value<'a>(name: &str, disc: &'a Disc<'_>, parameters: &'a Parameters) -> Opti
     }
 }
 
-/// Returns a path from the root of the card: `path` begins there if it begins with a
-/// slash, else in `folder`. It may not lead above where it begins.
+/// Resolves a path relative to `folder`, or to the root of the card if it begins with a
+/// slash. It may not leave its base.
 pub(super) fn resolve(folder: &str, path: &str) -> Result<String> {
     let names = |path| str::split(path, '/').filter(|name| !matches!(*name, "" | "."));
     let mut found: Vec<&str> = match path.starts_with('/') {

@@ -11,9 +11,8 @@ use super::model::{FileElement, Mod, PatchElement, Selection};
 use super::paths::{Parameters, resolve, substitute};
 use crate::error::{Error, Result};
 
-/// Maximum work of a plan, which is also its memory: the lengths of all paths, and
-/// [`STEP`] for each element, folder and file, and for each part of a file that is
-/// changed.
+/// Maximum work of a plan, which also bounds its memory: the lengths of all paths, and
+/// [`STEP`] for each element, folder and file, and for each part of a changed file.
 const MAX_WORK: usize = 16 << 20;
 
 /// Work of a step.
@@ -69,7 +68,8 @@ pub struct File {
 pub struct Plan {
     /// The changed files, in the order of their first change.
     pub files: Vec<File>,
-    /// A sentence about each element that was ignored: mods for several regions rely on that.
+    /// Messages about ignored elements. Mods for several regions rely on ignored
+    /// elements.
     pub notes: Warnings,
 }
 
@@ -82,7 +82,7 @@ impl Part {
         }
     }
 
-    /// Returns the part between two offsets in it.
+    /// Returns a subrange of the part.
     fn cut(&self, start: u64, end: u64) -> Self {
         let mut part = self.clone();
         match &mut part {
@@ -96,8 +96,8 @@ impl Part {
 }
 
 impl Mod {
-    /// Returns what changes on a disc. `folder` is the one of the XML on the card, where
-    /// relative paths begin.
+    /// Returns the changes of a disc. `folder` is the folder of the XML on the card,
+    /// the base of relative paths.
     ///
     /// # Errors
     /// Returns [`Error::OtherGame`] if the mod is not for this disc. Returns an error
@@ -136,9 +136,9 @@ struct Planner<'a> {
     plan: Plan,
     /// Sizes of the files of the disc.
     sizes: HashMap<&'a str, u64>,
-    /// Paths of old and new files, by the path in lower case without `files/`.
+    /// Original paths, by lower-case path without `files/`.
     paths: HashMap<String, String>,
-    /// Paths of the first file of each name, by the name in lower case.
+    /// Paths of the first file with each name, by lower-case name.
     names: HashMap<String, String>,
     /// Number of each file in the plan.
     numbers: HashMap<String, usize>,
@@ -183,7 +183,7 @@ impl<'a> Planner<'a> {
         self.plan.notes.push(note);
     }
 
-    /// Adds a file, whose path begins with `files/`.
+    /// Adds a file; its path must begin with `files/`.
     fn add(&mut self, path: &str) {
         let key = path[FILES.len()..].to_ascii_lowercase();
         let name = key.rsplit('/').next().unwrap_or_default().to_owned();
@@ -240,7 +240,7 @@ impl<'a> Planner<'a> {
                 continue;
             }
             let inner = joined(external, &entry.name);
-            // Without a path, files are found by their names.
+            // Without a path, files are found by name.
             let path = match path.is_empty() && depth == 0 {
                 true => entry.name.clone(),
                 false => format!("{}/{}", path.trim_end_matches('/'), entry.name),
@@ -278,7 +278,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Returns the file with this path. A missing one is created if `can_create` is set and no file is in the way.
+    /// Returns the file with this path. Creates a missing file if `can_create` is set
+    /// and nothing is in the way.
     fn by_path(&mut self, path: &str, can_create: bool) -> Option<String> {
         let names: Vec<&str> = path.split('/').filter(|name| !name.is_empty()).collect();
         let path = names.join("/");
@@ -300,7 +301,7 @@ impl<'a> Planner<'a> {
         Some(path)
     }
 
-    /// Writes a file of the card over a file of the disc, as it is so far.
+    /// Overwrites a part of a file of the disc with a file of the card.
     fn put(
         &mut self,
         path: String,
@@ -321,7 +322,7 @@ impl<'a> Planner<'a> {
         self.work(self.plan.files[number].parts.len(), &[])?;
         let file = &mut self.plan.files[number];
         let old_length = file.parts.iter().map(Part::len).sum::<u64>();
-        // Positions on discs are multiples of four.
+        // File offsets on discs are multiples of four.
         let start = u64::from(element.offset & !3);
         let offset = u64::from(element.file_offset).min(size);
         let there = size - offset;

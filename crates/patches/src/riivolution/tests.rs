@@ -277,7 +277,7 @@ fn descriptors_of_another_kind_are_refused() {
     );
 }
 
-/// As little XML as this must not take minutes or gigabytes.
+/// A small XML must not take minutes or gigabytes.
 #[test]
 fn small_documents_with_much_to_do_are_refused() {
     let element = "<file disc=\"/dir/A.bin\" external=\"a\" length=\"4\" resize=\"0\" offset=\"";

@@ -1,4 +1,4 @@
-//! Writing a mod of whole files: the XML and the descriptor.
+//! Writer of mods with whole files: XML and descriptor.
 
 use quick_xml::escape::escape;
 use serde_json::json;
@@ -6,14 +6,14 @@ use serde_json::json;
 use super::descriptor::TYPE;
 use hpimount_containers::io::{Error, Result};
 
-/// Identifier of the only option and of its patch.
+/// Identifier of the single option and its patch.
 const ID: &str = "changes";
 
 /// Maximum length of the name of a mod.
 const MAX_NAME: usize = 60;
 
-/// A mod of whole files, to be written. Its files are `NAME.json`, `riivolution/NAME.xml`
-/// and the changed files in the folder `NAME`, with their paths on the disc.
+/// A new mod of whole files: `NAME.json`, `riivolution/NAME.xml`, and the changed files
+/// in the folder `NAME`, with their paths on the disc.
 #[derive(Debug, Clone, Copy)]
 pub struct Output<'a> {
     /// The name: letters, digits, spaces, `_`, `.` and `-`, up to 60 characters.
@@ -110,7 +110,7 @@ impl Output<'_> {
     }
 }
 
-/// Checks that Riivolution can express a change of the file at a path.
+/// Checks that Riivolution can express a change of the file with this path.
 ///
 /// # Errors
 /// Returns an error if it is in `sys/` and not `main.dol`, or has a name that is not
@@ -119,9 +119,10 @@ pub fn check_path(path: &str) -> Result<()> {
     disc_path(path).map(drop)
 }
 
-/// Returns the path of a file as Riivolution names it.
+/// Returns the path of a file in Riivolution's notation.
 fn disc_path(path: &str) -> Result<&str> {
-    // Attributes lose line ends and tabs, and XML has no other control characters.
+    // XML normalizes line ends and tabs in attributes, and forbids other control
+    // characters.
     let is_odd = |letter: char| letter.is_control() || matches!(letter, '\u{FFFE}' | '\u{FFFF}');
     if path.contains(char::REPLACEMENT_CHARACTER) {
         return refuse("has a name that is not Shift-JIS".to_owned());

@@ -21,7 +21,7 @@ pub(super) struct Element {
 }
 
 impl Element {
-    /// Parses a document, and returns its root. What follows the last tag is ignored.
+    /// Parses a document, and returns its root. Ignores anything after the last tag.
     pub(super) fn parse(document: &[u8]) -> Result<Self> {
         if document.len() > MAX_LENGTH {
             let problem = format!("has {} bytes, more than {MAX_LENGTH}", document.len());
@@ -30,7 +30,7 @@ impl Element {
         let end = document.iter().rposition(|byte| *byte == b'>');
         let document = &document[..end.map_or(0, |end| end + 1)];
         let mut reader = Reader::from_reader(document);
-        // The elements around the current position, with the document itself.
+        // The open elements, with the document itself.
         let mut open = vec![Self::default()];
         loop {
             let event = reader.read_event();
@@ -100,7 +100,7 @@ impl Element {
         self.get(name).unwrap_or_default().to_owned()
     }
 
-    /// Returns a number, which is decimal or begins with 0x; 0 if it is missing.
+    /// Returns a number, decimal or with the prefix 0x; 0 if it is missing.
     pub(super) fn number(&self, name: &'static str) -> Result<u32> {
         let text = self.get(name).unwrap_or_default().trim();
         if text.is_empty() {

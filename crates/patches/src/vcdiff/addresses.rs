@@ -1,18 +1,18 @@
-//! The addresses of copies, which refer to earlier ones (RFC 3284, section 5).
+//! The address cache of copies (RFC 3284, section 5).
 
 use hpimount_containers::io::{Error, Result};
 
 use crate::number::{read_vcdiff, vcdiff_length, write_vcdiff};
 use crate::stream::Stream;
 
-/// Number of recent addresses that others are relative to.
+/// Size of the near cache.
 const NEAR: usize = 4;
 
-/// Number of addresses that are referred to by one byte, for each of three modes.
+/// Size of each of the three parts of the same cache, which one byte addresses.
 const SAME: usize = 3 * 256;
 
-/// Modes: the address itself, the distance from the current position, then one for each
-/// recent address, then three for the table of addresses.
+/// Modes: the address itself, the distance from the current position, one for each
+/// entry of the near cache, and three for the same cache.
 const SELF: u8 = 0;
 const HERE: u8 = 1;
 const FIRST_NEAR: u8 = 2;
@@ -63,7 +63,7 @@ impl Addresses {
         Ok(address)
     }
 
-    /// Writes an address in its shortest form, and returns the mode.
+    /// Writes an address in its shortest encoding, and returns the mode.
     pub(super) fn write(&mut self, address: u64, here: u64, out: &mut Vec<u8>) -> u8 {
         let slot = address as usize % SAME;
         let mode = if self.same[slot] == address {

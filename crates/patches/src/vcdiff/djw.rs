@@ -8,7 +8,7 @@ use crate::stream::Stream;
 /// Number of byte values.
 const SYMBOLS: usize = 256;
 
-/// Lengths of codes, in the order that moving to the front begins with.
+/// Code lengths in the initial order of move-to-front.
 const LENGTHS: [u8; 21] = [
     0, 4, 5, 6, 7, 8, 9, 10, 3, 11, 2, 12, 13, 1, 14, 15, 16, 17, 18, 19, 20,
 ];
@@ -16,11 +16,11 @@ const LENGTHS: [u8; 21] = [
 /// Maximum length of a code in bits.
 const MAX_LENGTH: usize = 20;
 
-/// Number of symbols of the code for the lengths: two digits of runs, and positions from
-/// 1 on.
+/// Number of symbols of the code for the lengths: two digits of runs, and positions
+/// from 1 on.
 const LENGTH_CODES: usize = LENGTHS.len() + 1;
 
-/// Bits of a section, from the lowest of each byte up.
+/// Bits of a section, from the lowest bit of each byte.
 struct Bits<'a> {
     section: &'a mut Stream,
     byte: u8,
@@ -39,7 +39,7 @@ impl Bits<'_> {
         Ok(u32::from(bit))
     }
 
-    /// Returns a number of `count` bits, the highest first.
+    /// Returns a number of `count` bits, most significant first.
     fn number(&mut self, count: u32) -> Result<u32> {
         (0..count).try_fold(0, |number, _| Ok(number << 1 | self.bit()?))
     }
@@ -49,7 +49,7 @@ impl Bits<'_> {
     }
 }
 
-/// A canonical code: shorter codes first, then by symbol.
+/// A canonical code, ordered by length, then by symbol.
 struct Code {
     /// For each length, the first code, the number of codes, and the index of the first
     /// symbol.
@@ -58,7 +58,7 @@ struct Code {
 }
 
 impl Code {
-    /// Creates a code; `None` if no symbol has one, or if there are too many codes.
+    /// Creates a code; `None` if it has no symbols or too many codes.
     fn new(lengths: &[u8]) -> Option<Self> {
         let mut code = Self {
             lengths: [(0, 0, 0); MAX_LENGTH + 1],
@@ -92,7 +92,7 @@ impl Code {
     }
 }
 
-/// Reads `lengths.len()` lengths of `width` bits, and returns their code.
+/// Reads `lengths.len()` code lengths of `width` bits, and returns the code.
 fn read_code(bits: &mut Bits<'_>, lengths: &mut [u8], width: u32) -> Result<Code> {
     for length in lengths.iter_mut() {
         *length = bits.number(width)? as u8;
@@ -100,9 +100,9 @@ fn read_code(bits: &mut Bits<'_>, lengths: &mut [u8], width: u32) -> Result<Code
     Code::new(lengths).ok_or_else(|| bits.damaged("has impossible code lengths"))
 }
 
-/// Reads `count` values, which move to the front of `front` when they are used. Code 0
-/// and 1 are digits of the length of a run of the front value; others are positions plus
-/// one. A value that is 0 `row` values before is 0 again, without a code.
+/// Reads `count` move-to-front values. Codes 0 and 1 are digits of a run length of the
+/// front value; others are positions plus one. If the value `row` positions earlier is
+/// 0, this one is 0 too and has no code.
 fn read_values(
     bits: &mut Bits<'_>,
     code: &Code,
@@ -212,26 +212,26 @@ mod tests {
     use hpimount_containers::io::ReadAt;
     use std::sync::Arc;
 
-    /// Packs bits, each the lowest that is free.
+    /// Packs bits from the lowest bit of each byte.
     fn pack(bits: &[u8]) -> Vec<u8> {
         let byte = |bits: &[u8]| bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit);
         bits.chunks(8).map(byte).collect()
     }
 
-    /// Returns the bits of a number, the highest first.
+    /// Returns the bits of a number, most significant first.
     fn number(value: u8, count: u32) -> impl Iterator<Item = u8> {
         (0..count).rev().map(move |bit| value >> bit & 1)
     }
 
-    /// Returns the bits of a section; each byte has a code of eight bits.
+    /// Returns the bits of a section with an eight-bit code in each byte.
     fn section(bytes: &[u8]) -> Vec<u8> {
-        // One group; a code for lengths with two symbols: digit 0 of a run, and position 5
-        // of the lengths, which is length 8.
+        // One group; a code for lengths with two symbols: digit 0 of a run, and
+        // position 5, which is length 8.
         let mut bits: Vec<u8> = number(0, 3).chain(number(0, 4)).collect();
         for length in [1, 0, 0, 0, 0, 0, 1] {
             bits.extend(number(length, 4));
         }
-        // Length 8, and the same 255 times.
+        // Length 8, repeated 255 times.
         bits.extend([1, 0, 0, 0, 0, 0, 0, 0, 0]);
         bits.extend(bytes.iter().flat_map(|byte| number(*byte, 8)));
         bits

@@ -31,10 +31,10 @@ const HAS_ADLER: u8 = 4;
 /// Maximum length of the result of a window, as in xdelta3 since 3.1.
 const MAX_WINDOW: u64 = 64 << 20;
 
-/// Number of bytes of the application header that are kept.
+/// Maximum number of kept bytes of the application header.
 const MAX_APPLICATION: u64 = 256;
 
-/// Buffer for headers, which are short and far apart.
+/// Buffer size for headers, which are short and far apart.
 const HEADER: usize = 128;
 
 /// A VCDIFF patch.
@@ -50,7 +50,7 @@ pub(crate) struct Vcdiff {
 }
 
 impl Vcdiff {
-    /// Reads the headers, and decodes compressed sections into the spool. This may take
+    /// Reads the headers, and decodes compressed sections into the spool. May take
     /// `limit` bytes of memory.
     pub(crate) fn read(
         source: &Arc<dyn ReadAt>,
@@ -99,8 +99,8 @@ impl Vcdiff {
     }
 }
 
-/// Reads what follows the magic bytes: the compressor of sections, and the start of the
-/// application header.
+/// Reads the rest of the header after the magic bytes: the compressor of sections, and
+/// the start of the application header.
 fn read_header(stream: &mut Stream) -> Result<(Option<Compressor>, Vec<u8>)> {
     match stream.byte("version")? {
         0 => {}
@@ -196,7 +196,7 @@ fn read_window(stream: &mut Stream, start: u64, can_compress: bool) -> Result<Wi
         adler = Some(u32::from_be_bytes(stream.array("Adler-32")?));
         lengths = lengths.saturating_add(4);
     }
-    // xdelta3 demands that numbers have their shortest form here.
+    // xdelta3 requires the shortest encoding of these numbers.
     if lengths != encoding {
         let problem = format!("is {encoding}; the fields have {lengths} bytes");
         return damaged("length of the encoding", problem);

@@ -10,10 +10,10 @@ use crate::limits::check_count;
 use crate::number::read_vcdiff;
 use crate::stream::Stream;
 
-/// Number of bytes of a section that are read at a time.
+/// Read size of sections, in bytes.
 const PIECE: usize = 16 << 10;
 
-/// An instruction of the code table. Size 0 means that a number follows.
+/// An instruction of the code table. If the size is 0, a number with the size follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Code {
     Add(u8),
@@ -52,12 +52,12 @@ pub(super) enum Instruction {
     Run(u8),
     /// From this offset of the original on.
     Original(u64),
-    /// From this offset of the window on. The copy may overlap the bytes that it appends.
+    /// The window from this offset on. The copy may overlap the appended bytes.
     Window(u64),
 }
 
-/// The instructions of a window in order, with their lengths in bytes, which are not 0.
-/// Together they are as long as the window.
+/// The instructions of a window in order, with their lengths in bytes, which are
+/// positive. Together they are as long as the window.
 pub(super) struct Instructions {
     window: Window,
     data: Stream,
@@ -90,7 +90,7 @@ impl Instructions {
         }
     }
 
-    /// Returns the next instruction that makes bytes; `None` at the end.
+    /// Returns the next nonempty instruction; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<(u64, Instruction)>> {
         loop {
             let code = match self.second.take() {
@@ -145,7 +145,7 @@ impl Instructions {
         Ok(Instruction::Original(from + address))
     }
 
-    /// Checks that nothing is missing or left over.
+    /// Checks for missing and surplus data.
     fn finish(&mut self) -> Result<()> {
         if self.position != self.window.length {
             let problem = format!(

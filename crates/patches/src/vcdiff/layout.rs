@@ -1,9 +1,9 @@
 //! Windows and their sections.
 
-/// Number of bytes of a section that are read or decoded at a time.
+/// Read or decode size of sections, in bytes.
 pub(super) const PIECE: usize = 64 << 10;
 
-/// The sections of a window, in their order.
+/// The sections of a window, in order.
 pub(super) const DATA: usize = 0;
 pub(super) const INSTRUCTIONS: usize = 1;
 pub(super) const ADDRESSES: usize = 2;
@@ -15,11 +15,11 @@ pub(super) struct Section {
     pub(super) start: u64,
     /// Length in bytes.
     pub(super) length: u64,
-    /// True if it was compressed, and is in the spool.
+    /// True if the section was compressed and is in the spool.
     pub(super) is_spooled: bool,
 }
 
-/// A window: a range of the result and how it is made.
+/// A window: a range of the result, and the sections that produce it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Window {
     /// Offset of the header in the patch.
@@ -28,7 +28,7 @@ pub(super) struct Window {
     pub(super) start: u64,
     /// Length in the result, in bytes.
     pub(super) length: u64,
-    /// Offset and length of the segment of the original that is copied from.
+    /// Offset and length of the source segment of the original.
     pub(super) segment: (u64, u64),
     /// Adler-32 of the result.
     pub(super) adler: Option<u32>,

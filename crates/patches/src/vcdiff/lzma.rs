@@ -1,4 +1,4 @@
-//! Sections compressed by LZMA: pieces of an xz stream that never ends.
+//! Sections compressed by LZMA: pieces of an xz stream without an end.
 
 use hpimount_containers::io::{Error, Result};
 use lzma_rust2::{Action, Lzma2Stream};
@@ -12,28 +12,29 @@ const XZ: &[u8; 6] = b"\xFD7zXZ\0";
 /// Identifier of LZMA2, and the length of its properties.
 const LZMA2: [u8; 2] = [0x21, 1];
 
-/// Length of the header of the only block that xdelta3 writes, in bytes: one filter, no
-/// sizes.
+/// Length of the header of the single block that xdelta3 writes, in bytes: one filter,
+/// no sizes.
 const BLOCK_HEADER: usize = 12;
 
-/// Largest dictionary that is supported, in bytes, as `xdelta3 -9` has it.
+/// Maximum supported dictionary size in bytes, the size of `xdelta3 -9`.
 const MAX_DICTIONARY: u32 = 64 << 20;
 
-/// Memory of a decoder beside its dictionary, in bytes.
+/// Memory of a decoder without its dictionary, in bytes.
 const DECODER: usize = 64 << 10;
 
 /// The stream of one kind of section.
 pub(super) struct Lzma {
     /// Begun by the first section.
     stream: Option<Lzma2Stream>,
-    /// Length of all that is decoded, in bytes.
+    /// Total decoded length in bytes.
     total: u64,
-    /// Memory that the decoder may take, in bytes.
+    /// Memory limit of the decoder in bytes.
     limit: usize,
 }
 
 impl Lzma {
-    /// Creates a stream of `total` bytes, whose decoder may take `limit` bytes of memory.
+    /// Creates a stream of `total` bytes, whose decoder may take `limit` bytes of
+    /// memory.
     pub(super) fn new(total: u64, limit: usize) -> Self {
         Self {
             stream: None,
@@ -54,7 +55,7 @@ impl Lzma {
             Some(decoder) => decoder,
             None => {
                 let dictionary = read_headers(section)?;
-                // Its size in the header is only a maximum.
+                // The size in the header is only a maximum.
                 let dictionary = u64::from(dictionary).min(self.total).max(4 << 10) as u32;
                 let needed = dictionary as usize + DECODER;
                 if needed > self.limit {
@@ -71,7 +72,7 @@ impl Lzma {
             section.fill(&mut input[..now], "LZMA")?;
             let mut rest = &input[..now];
             loop {
-                // One byte more than there should be shows whether there is more.
+                // One extra byte detects a surplus.
                 let most = (left + 1).min(PIECE as u64) as usize;
                 let step = decoder.process(rest, &mut output[..most], Action::Run);
                 let step = step.map_err(|error| damaged(error.to_string()))?;
@@ -96,13 +97,12 @@ impl Lzma {
     }
 }
 
-/// Reads the headers of the stream and of its block, and returns the size of the
-/// dictionary.
+/// Reads the headers of the stream and of its block, and returns the dictionary size.
 fn read_headers(section: &mut Stream) -> Result<u32> {
     let start = section.offset();
     let damaged = |problem: &str| Error::damaged(start, "LZMA", problem);
     let header = section.array::<12>("header of the xz stream")?;
-    // The second byte of the flags is the kind of check: none.
+    // The second byte of the flags is the type of the check, which is none.
     if header[..6] != *XZ || header[6..8] != [0, 0] {
         return Err(damaged("has no xz stream without checksums"));
     }

@@ -16,7 +16,7 @@ use crate::stream::Stream;
 pub(super) enum Compressor {
     /// Static Huffman codes; each section stands alone.
     Djw,
-    /// One xz stream for each kind of section, through all windows.
+    /// One xz stream for each kind of section, across all windows.
     Lzma,
 }
 
@@ -37,7 +37,7 @@ impl Decoders {
         windows: &[Window],
         limit: usize,
     ) -> Result<Self> {
-        // No dictionary needs to be longer than all that is decoded.
+        // No dictionary needs to be longer than the decoded data.
         let mut totals = [0_u64; 3];
         for window in windows {
             for (total, number) in totals.iter_mut().zip(0..) {
@@ -88,7 +88,8 @@ fn compressed(source: &Arc<dyn ReadAt>, window: &Window, number: usize) -> Resul
     let range = section.start..section.start + section.length;
     let mut stream = Stream::new(source, range, PIECE.min(section.length as usize));
     let length = read_vcdiff(&mut stream, "decoded length")?;
-    // No instruction takes more: an index, a size of ten bytes, an address of ten bytes.
+    // The maximum length of an instruction: an index, a size of ten bytes, an address
+    // of ten bytes.
     let most = match number {
         DATA => window.length,
         INSTRUCTIONS => 11 * window.length + 16,

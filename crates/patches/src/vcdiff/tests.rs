@@ -133,7 +133,7 @@ fn lengths_of_a_window_have_their_shortest_form() {
     apply(bytes).unwrap_err();
 }
 
-/// 512 short pieces, which copies double eight times: as parts they would be 131,072.
+/// 512 short pieces, doubled eight times by copies: 131,072 parts.
 #[test]
 fn a_window_of_many_short_pieces_is_decoded_as_a_whole_and_compared() {
     let mut window = Window {
@@ -182,7 +182,7 @@ fn windows_that_are_longer_than_the_memory_are_refused_only_if_they_are_decoded(
     assert_eq!((byte, patched.len()), ([7], 64 << 20));
 }
 
-/// Windows are dropped from memory when others are read, and resolved again.
+/// Windows are evicted when others are read, and resolved again.
 #[test]
 fn all_windows_can_be_read_in_any_order_with_little_memory() {
     let windows = (0..100_u8).map(|number| {
@@ -238,7 +238,7 @@ fn a_wrong_original_is_noticed_and_named() {
     }
 }
 
-/// Returns the start of an xz stream with a chunk that is stored.
+/// Returns the start of an xz stream with an uncompressed chunk.
 fn xz(dictionary: u8, bytes: &[u8]) -> Vec<u8> {
     let mut stream = b"\xFD7zXZ\0\0\0".to_vec();
     stream.extend(crc32fast::hash(&[0, 0]).to_le_bytes());

@@ -11,10 +11,10 @@ use super::layout::{DATA, Section, Window};
 use crate::error::{self, Mismatch};
 use crate::parts::{Data, Inputs, Parts};
 
-/// Parts may take this fraction of the length of their window.
+/// Maximum memory of the parts, as a fraction of the length of their window.
 const MAX_PARTS: usize = 16;
 
-/// Memory that the parts of a short window may take, in bytes.
+/// Minimum memory limit for the parts of a short window, in bytes.
 const MIN_PARTS: usize = 4 << 10;
 
 /// A window that was touched.
@@ -34,7 +34,7 @@ impl Content {
         }
     }
 
-    /// Fills `buf` with the bytes at `offset` of the window, which are inside it.
+    /// Fills `buf` with the bytes at `offset`, which must be inside of the window.
     pub(super) fn read(&self, inputs: Inputs<'_>, buf: &mut [u8], offset: u64) -> io::Result<()> {
         match self {
             Self::Parts(parts) => parts.read(inputs, buf, offset),
@@ -52,7 +52,7 @@ impl Vcdiff {
         }
     }
 
-    /// Returns what the parts of a window refer to.
+    /// Returns the sources of the parts of a window.
     pub(super) fn inputs<'a>(&'a self, window: &Window, original: &'a dyn ReadAt) -> Inputs<'a> {
         let patch: &dyn ReadAt = match window.sections[DATA].is_spooled {
             true => &*self.spool,
@@ -62,7 +62,7 @@ impl Vcdiff {
     }
 
     /// Resolves the instructions of a window, which may take `limit` bytes of memory.
-    /// The checksum of a window that is decoded to bytes is compared.
+    /// Verifies the checksum of a window that is decoded to bytes.
     pub(super) fn resolve(
         &self,
         window: &Window,
@@ -111,7 +111,7 @@ impl Vcdiff {
     }
 
     fn bytes(&self, window: &Window, original: &Arc<dyn ReadAt>) -> error::Result<Vec<u8>> {
-        // Both are read nearly in order, in short pieces.
+        // Both are read almost sequentially, in short pieces.
         let original = BlockBuffer::new(original.clone());
         let data = BlockBuffer::new(self.section(&window.sections[DATA]));
         let mut instructions = Instructions::new(window, |section| self.section(section));
@@ -137,7 +137,7 @@ impl Vcdiff {
     }
 }
 
-/// Appends a copy of the bytes at `from` up to the length `end`; it may overlap itself.
+/// Appends a copy of the bytes at `from` up to the length `end`. It may overlap itself.
 fn copy_within(bytes: &mut Vec<u8>, from: usize, end: usize) {
     while bytes.len() < end {
         let now = (bytes.len() - from).min(end - bytes.len());
@@ -153,7 +153,7 @@ fn read(source: &dyn ReadAt, buf: &mut [u8], offset: u64) -> Result<()> {
         .map_err(|cause| read_error(offset, length, cause))
 }
 
-/// Returns an error if a copy from the original ends after it.
+/// Returns an error if a copy from the original ends after the original.
 fn check_end(needed: u64, original: &dyn ReadAt) -> error::Result<()> {
     let found = original.len();
     match needed <= found {
@@ -162,7 +162,7 @@ fn check_end(needed: u64, original: &dyn ReadAt) -> error::Result<()> {
     }
 }
 
-/// Compares the Adler-32 of a window with the one that the patch records, if any.
+/// Compares the Adler-32 of a window with the recorded one, if any.
 pub(super) fn check_adler(window: &Window, found: u32) -> error::Result<()> {
     match window.adler {
         Some(expected) if expected != found => Err(Mismatch::Window {

@@ -1,4 +1,4 @@
-//! The windows of a patched file. The windows that were touched last are kept.
+//! The windows of a patched file, with a cache of recently used windows.
 
 use std::io;
 use std::ops::Range;
@@ -13,10 +13,10 @@ use super::window::{Content, check_adler};
 use crate::error::Result;
 use crate::parts::Data;
 
-/// Length of the original that is read at most to compare one window, in bytes.
+/// Maximum length of the original that is read to compare one window, in bytes.
 const MAX_CHECKED: u64 = 16 << 20;
 
-/// Number of bytes of a window that are read at a time for its checksum.
+/// Read size for the checksum of a window.
 const PIECE: u64 = 64 << 10;
 
 /// A patch with its original.
@@ -25,21 +25,21 @@ pub(crate) struct Windows {
     original: Arc<dyn ReadAt>,
     memory: usize,
     cache: Mutex<Cache>,
-    /// Memory of a window that is being resolved, in bytes. Held meanwhile, so that it
-    /// is taken once. Locked before `cache`.
+    /// Memory of the window that is being resolved, in bytes. Held meanwhile, so only
+    /// one window is resolved at a time. Locked before `cache`.
     resolving: Mutex<usize>,
 }
 
 /// The windows that were touched last.
 struct Cache {
     windows: LruCache<usize, Arc<Content>>,
-    /// Memory that they take, and may take, in bytes.
+    /// Memory that the cached windows take, and their limit, in bytes.
     used: usize,
     limit: usize,
 }
 
 impl Cache {
-    /// Keeps a window, and drops those that were touched before all others.
+    /// Caches a window, and evicts the least recently used ones.
     fn keep(&mut self, number: usize, window: &Arc<Content>) {
         self.used += memory(window);
         self.windows.put(number, window.clone());
@@ -62,12 +62,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Memory that is always left for a window, in bytes.
+/// Memory that is always available for a window, in bytes.
 const MIN_WINDOW: usize = 1 << 20;
 
-/// Returns the memory of the windows that are kept, in bytes. The window that is being
-/// resolved takes as much at most, so that both have room for the longest window, as far as
-/// the list of windows leaves room in `limit`.
+/// Returns the memory limit for cached windows in bytes. The window that is being
+/// resolved may take as much again, so that both have room for the longest window, as
+/// far as the list of windows leaves room in `limit`.
 fn half(patch: &Vcdiff, limit: usize) -> usize {
     let longest = patch.windows.iter().map(|window| window.length).max();
     let longest = usize::try_from(longest.unwrap_or(0)).unwrap_or(usize::MAX);
@@ -75,14 +75,14 @@ fn half(patch: &Vcdiff, limit: usize) -> usize {
     half.min(limit.saturating_sub(patch.memory()) / 2)
 }
 
-/// Returns the memory of the list of windows, and of as many windows as may be kept and
-/// resolved at a time, in bytes, which may be `limit`.
+/// Returns the memory of the list of windows, the cached windows and one window that is
+/// being resolved, in bytes. At most `limit`.
 pub(crate) fn memory_of_windows(patch: &Vcdiff, limit: usize) -> usize {
     patch.memory() + 2 * half(patch, limit)
 }
 
 impl Windows {
-    /// Combines a patch with its original. The list of windows and those that are kept
+    /// Combines a patch with its original. The list of windows and the cached windows
     /// may take `limit` bytes of memory.
     pub(crate) fn new(patch: Arc<Vcdiff>, original: Arc<dyn ReadAt>, limit: usize) -> Self {
         let half = half(&patch, limit);
@@ -99,7 +99,7 @@ impl Windows {
         }
     }
 
-    /// Returns the memory that they may take together, in bytes.
+    /// Returns the memory limit of everything together, in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.memory
     }
@@ -133,7 +133,7 @@ impl Windows {
         Ok(window)
     }
 
-    /// Fills `buf` with the bytes at `offset` of the result, which are inside it.
+    /// Fills `buf` with the bytes at `offset`, which must be inside of the result.
     pub(crate) fn read(&self, mut buf: &mut [u8], mut offset: u64) -> io::Result<()> {
         while !buf.is_empty() {
             let number = self.at(offset);
@@ -149,8 +149,8 @@ impl Windows {
         Ok(())
     }
 
-    /// Calls `visit` with the length and the data of each piece of a range of the result,
-    /// in order. The bytes of a decoded window have no data.
+    /// Calls `visit` with the length and the data of each piece of a range of the
+    /// result, in order. Bytes of a decoded window have no data.
     pub(crate) fn pieces(
         &self,
         range: Range<u64>,
@@ -178,8 +178,8 @@ impl Windows {
         (0..self.patch.windows.len()).try_for_each(|number| self.verify_window(number))
     }
 
-    /// Compares the first checksum that needs little of the original. Returns whether
-    /// there is one.
+    /// Compares the first checksum that requires little of the original. Returns
+    /// whether there is one.
     pub(crate) fn verify_first(&self) -> Result<bool> {
         let is_short = |window: &Window| window.segment.1 <= MAX_CHECKED;
         let mut windows = self.patch.windows.iter();

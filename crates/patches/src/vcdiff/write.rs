@@ -13,13 +13,13 @@ use crate::error::Result;
 use crate::extents::{From, Piece, output, read_at};
 use crate::number::write_vcdiff;
 
-/// Maximum length of a window in the result: every xdelta3 since 2006 reads these.
+/// Maximum length of a window in the result, which every xdelta3 since 2006 supports.
 const MAX_WINDOW: u64 = 8 << 20;
 
-/// Maximum length of the segment of a window: the source buffer of xdelta3.
+/// Maximum length of a window's source segment: the source buffer of xdelta3.
 const MAX_SEGMENT: u64 = 64 << 20;
 
-/// Number of copied bytes that are read at a time for checksums.
+/// Read size for checksums of copied bytes.
 const PIECE: u64 = 64 << 10;
 
 /// Indexes of the code table.
@@ -34,14 +34,14 @@ const HAS_APPLICATION: u8 = 4;
 const HAS_SOURCE: u8 = 1;
 const HAS_ADLER: u8 = 4;
 
-/// What a VCDIFF patch has beside the changes.
+/// Contents of a VCDIFF patch in addition to the changes.
 #[derive(Debug, Clone, Copy)]
 pub struct VcdiffOptions<'a> {
     /// The names of the result and of the original for the application header, which
-    /// other programs show. Directories, `/` and `#` are left out.
+    /// other programs show. Directories, `/` and `#` are removed.
     pub names: Option<(&'a str, &'a str)>,
-    /// True if windows have checksums. Without them, a wrong original is not noticed; with them,
-    /// all of the result is read.
+    /// True if windows have checksums. Without them, a wrong original is not detected;
+    /// writing them reads the whole result.
     pub has_checksums: bool,
 }
 
@@ -101,7 +101,7 @@ struct Window<'a> {
     original: &'a dyn ReadAt,
     out: &'a mut dyn Write,
     length: u64,
-    /// The range of the original that is copied from.
+    /// The source range of the original.
     segment: Option<Range<u64>>,
     instructions: Vec<Instruction>,
     data: Vec<u8>,
@@ -121,7 +121,7 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// Adds a piece of the result, and writes the windows that are complete.
+    /// Adds a piece of the result, and writes completed windows.
     fn add(&mut self, piece: &Piece<'_>) -> Result<()> {
         let (mut start, mut left) = (0, piece.length);
         while left > 0 {
@@ -146,7 +146,8 @@ impl<'a> Window<'a> {
         Ok(())
     }
 
-    /// Makes the segment contain a range of the original; false if it would be too long.
+    /// Extends the segment to include a range of the original. Returns false if it
+    /// would be too long.
     fn lengthen_segment(&mut self, range: Range<u64>) -> bool {
         let longer = match &self.segment {
             None => range,
@@ -159,7 +160,7 @@ impl<'a> Window<'a> {
         fits
     }
 
-    /// Adds `length` bytes from `start` of a piece on to the checksum.
+    /// Adds `length` bytes of a piece from `start` on to the checksum.
     fn sum(&mut self, from: From, bytes: Option<&[u8]>, start: u64, length: u64) -> Result<()> {
         let Some(adler) = &mut self.adler else {
             return Ok(());
