@@ -10,7 +10,7 @@ use hpimount::mount::{Ino, Options, Sources, Vfs};
 use hpimount_containers::apply::{Tools, apply};
 use hpimount_containers::changes::{self, Change, Folder, NewFile, Original, Report, Written};
 
-/// Bytes that are read at a time: pieces end inside parts and across them.
+/// Read size in bytes: reads end inside parts and cross them.
 const PIECE: u32 = 70_001;
 
 /// Returns a new file.
@@ -18,8 +18,8 @@ pub fn new_file(path: &str, bytes: &[u8]) -> Change {
     Change::File(NewFile::new(path, Arc::new(bytes.to_vec())))
 }
 
-/// Applies a folder of changes to an archive, and returns what is to be written, or
-/// all refusals.
+/// Applies a folder of changes to an archive. Returns the archive to write, or all
+/// refusals.
 pub fn planned(name: &str, archive: &[u8], folder: Folder) -> Result<Written, String> {
     let original = Original::alone(Arc::new(archive.to_vec()), name);
     let mut report = Report::default();
@@ -27,7 +27,7 @@ pub fn planned(name: &str, archive: &[u8], folder: Folder) -> Result<Written, St
     written.ok_or_else(|| changes::listed(&report.refusals))
 }
 
-/// Runs `hpi apply FOLDER SOURCE OUT`; without OUT in a dry run.
+/// Runs `hpi apply FOLDER SOURCE OUT`. Without OUT, it is a dry run.
 pub fn hpi_apply(options: &[&str], folder: &Path, source: &Path, out: &Path) -> Output {
     let out = Some(out).filter(|_| !options.contains(&"--dry-run"));
     let mut command = hpi("apply");

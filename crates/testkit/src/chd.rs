@@ -1,4 +1,4 @@
-//! CHD images, and MAME's program that makes them.
+//! CHD images, and MAME's `chdman`, which makes them.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use fixtures::container_seeds::{ChdTrack, chd_of};
 use hpimount_containers::image::{self, BlockImage};
 use hpimount_containers::io::{Error, ReadAt};
 
-/// Opens an image, whose format must be recognized.
+/// Opens an image. Its format must be recognized.
 pub fn open(path: &Path) -> Result<Box<dyn BlockImage>, Error> {
     open_bytes(fs::read(path).unwrap())
 }
@@ -66,8 +66,8 @@ pub fn varied() -> Vec<u8> {
     bytes
 }
 
-/// Returns an image of these bytes that `chdman` makes with some codecs; `None`
-/// if it is not installed.
+/// Returns an image of these bytes, made by `chdman` with some codecs; `None` if it is
+/// not installed.
 pub fn created(codecs: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     let directory = tempfile::tempdir().unwrap();
     let (input, out) = (directory.path().join("input"), directory.path().join("out"));
@@ -77,9 +77,8 @@ pub fn created(codecs: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     chdman(&[&arguments[..], &files].concat()).then(|| fs::read(out).unwrap())
 }
 
-/// Returns an image of a CD, without compression. A track has the fields of its
-/// text in the metadata, and its sectors, which are 2352 bytes long and have
-/// samples little-endian.
+/// Returns an uncompressed image of a CD. A track consists of the fields of its
+/// metadata text, and its sectors of 2352 bytes with little-endian samples.
 pub fn cd(tracks: &[(&str, &[u8])]) -> Vec<u8> {
     let tracks = tracks.iter().map(|(fields, sectors)| ChdTrack {
         fields,

@@ -1,4 +1,4 @@
-//! Two sources as `hpi diff` and diff(1) compare them.
+//! Comparison of two sources by `hpi diff` and diff(1).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use std::process::Command;
 use crate::mount::{Fixture, hpi, hpimount, run};
 use serde_json::Value;
 
-/// Differences as both programs report them: `changed`, `removed` or `added`, and
-/// the path in lower case.
+/// Differences in the form of both programs: `changed`, `removed` or `added`, and the
+/// path in lower case.
 pub type Differences = BTreeSet<(&'static str, String)>;
 
-/// Returns the differences between two sources with other names according to
-/// `hpi diff`, and according to diff(1) in a mount of both; `None` if one of them
-/// cannot be compared completely. The links of HIP archives are left out.
+/// Returns the differences between two sources with different names according to `hpi
+/// diff`, and according to diff(1) in a mount of both; `None` if one of them cannot be
+/// compared completely. Omits the links of HIP archives.
 pub fn by_both_programs(sources: &[PathBuf; 2]) -> Option<[Differences; 2]> {
     let found = ours(sources)?;
     let fixture = Fixture::new();
@@ -26,8 +26,8 @@ pub fn by_both_programs(sources: &[PathBuf; 2]) -> Option<[Differences; 2]> {
     Some([found, of_diff(mount.path(), names)])
 }
 
-/// Removes what is below another difference of the same kind: files of a
-/// directory that only one side has, and the contents of an archive.
+/// Removes differences below another difference of the same kind: files of a directory
+/// that only one side has, and the contents of an archive.
 fn outermost(found: &Differences) -> Differences {
     let is_below = |(kind, path): &(&'static str, String)| {
         let mut above = path.match_indices('/').map(|(at, _)| &path[..at]);
@@ -42,8 +42,8 @@ fn outermost(found: &Differences) -> Differences {
     kept.cloned().collect()
 }
 
-/// Returns whether a path is in a directory of links of a HIP archive, which
-/// `hpi diff` does not compare.
+/// Returns whether a path is in a directory of links of a HIP archive, which `hpi diff`
+/// skips.
 fn is_of_links(path: &str) -> bool {
     let mut parts = path.split('/');
     parts.any(|name| ["ids", "types"].contains(&name))
@@ -85,7 +85,7 @@ fn ours(sources: &[PathBuf; 2]) -> Option<Differences> {
     Some(outermost(&differences))
 }
 
-/// Returns what `diff -rq` reports about two directories of a mount.
+/// Returns the output of `diff -rq` for two directories of a mount.
 fn of_diff(mount: &Path, names: [&str; 2]) -> Differences {
     let mut command = Command::new("diff");
     command.args(["-rq", "--no-dereference", "--ignore-file-name-case"]);

@@ -1,4 +1,4 @@
-//! Confined threads of other processes, as `/proc` shows them.
+//! Confined threads of other processes, according to `/proc`.
 
 use std::fs;
 

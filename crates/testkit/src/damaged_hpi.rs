@@ -13,7 +13,7 @@ use crate::mounted::mounted_by;
 
 const PAGE: usize = 4096;
 
-/// Maximum time that anything may take with a broken archive.
+/// Time limit for any operation on a broken archive.
 const MAX_TIME: Duration = Duration::from_secs(10);
 
 /// Address space for the program: 256 MiB in addition to its cache of 1 MiB.
@@ -35,7 +35,7 @@ pub fn mounted_limited(archive: &[u8]) -> Mount {
 /// Returns the exit code and the start of the message for a broken archive.
 fn refusal(name: &str) -> (i32, &'static str) {
     match name {
-        // not_hapi.hpi begins as a zip archive, which is damaged.
+        // not_hapi.hpi begins like a damaged zip archive.
         "empty" | "another format" | "empty.hpi" => (11, "is not an archive of a known format"),
         "saved game" | "bank_savegame.hpi" => (
             13,
@@ -74,7 +74,7 @@ pub fn check_refused(name: &str, archive: &Path) {
     );
 }
 
-/// The part of a file that cannot be read.
+/// The unreadable part of a file.
 pub struct Damage<'a> {
     pub path: &'a Path,
     /// The expected contents without damage.
@@ -93,7 +93,7 @@ impl Damage<'_> {
         assert!(start.elapsed() < MAX_TIME, "{}", self.path.display());
     }
 
-    /// Checks that a read returns the right bytes, or an error if it touches
+    /// Checks that a read returns the right bytes, or an error if it overlaps the
     /// damage.
     pub fn check_read(&self, file: &File, range: Range<usize>, touches: bool) {
         let shown = format!("{} {range:?}", self.path.display());
@@ -124,7 +124,7 @@ impl Damage<'_> {
         }
     }
 
-    /// Reads past the kernel's cache, around the bounds of the damage.
+    /// Reads around the bounds of the damage, bypassing the kernel's cache.
     pub fn check_bytes(&self) {
         let file = open_direct(self.path);
         for bound in [self.damaged.start, self.damaged.end] {
@@ -138,7 +138,7 @@ impl Damage<'_> {
         }
     }
 
-    /// Reads as `cat` does: the bytes before the damage, and then an error.
+    /// Reads like `cat`: the bytes before the damage, and then an error.
     pub fn check_from_the_start(&self) {
         let file = File::open(self.path).unwrap();
         forget_pages(&file);
@@ -162,7 +162,7 @@ impl Damage<'_> {
     }
 }
 
-/// Checks a file of 4 GiB without any bytes, which is too long to read whole.
+/// Checks a file of 4 GiB without any bytes, which is too long to read as a whole.
 pub fn check_huge(path: &Path) {
     assert_eq!(path.metadata().unwrap().len(), u64::from(u32::MAX));
     let file = File::open(path).unwrap();

@@ -7,7 +7,7 @@ use crate::mount::Mount;
 use fixtures::hpi::{File as Packed, V1, dir, file};
 use fixtures::noise;
 
-/// The files of [`archive`] and how they are packed.
+/// The files of [`archive`] with their packing.
 pub const FILES: [(&str, Method); 3] = [
     ("stored.bin", Method::Stored),
     ("zlib.bin", Method::Zlib),
@@ -37,8 +37,8 @@ pub fn archive() -> Vec<u8> {
     V1::new(entries).build().bytes
 }
 
-/// Reads all files without the kernel's cache, in pieces that are aligned with
-/// nothing in the archive. Returns how many were right and how many EIO.
+/// Reads all files without the kernel's cache, in pieces that are not aligned with the
+/// archive. Returns the numbers of successful reads and of EIO errors.
 ///
 /// # Panics
 /// Panics if a read returns wrong bytes or another error.

@@ -4,8 +4,8 @@ use fixtures::noise;
 use hpimount_assets::model::wav::{self, Wav};
 use hpimount_assets::model::{Picture, Pixels, png};
 
-/// Returns a PNG file of a picture like a photograph: soft gradients, some edges,
-/// and a little noise.
+/// Returns a PNG file of a photo-like picture: soft gradients, some edges, and a little
+/// noise.
 pub fn photo(width: u32, height: u32) -> Vec<u8> {
     let grain = noise(77, (3 * width * height) as usize);
     let pixel = |at: u32| {

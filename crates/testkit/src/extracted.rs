@@ -85,7 +85,7 @@ pub fn layers(opened: &Opened) -> Vec<(u64, BTreeSet<String>)> {
         .collect()
 }
 
-/// Returns the metadata of an archive, without what depends on its layout.
+/// Returns the metadata of an archive, except for the parts that depend on its layout.
 pub fn package(opened: &Opened) -> Value {
     let mut info = opened.archive.info();
     let mut package = info["PACK"].take();

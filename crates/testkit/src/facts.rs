@@ -1,13 +1,12 @@
-//! Compares the views of a file with its known contents.
+//! Comparison of a file's views with its known contents.
 
 use serde_json::Value;
 
-/// Returns the places where `known` is not a part of `ours`, one per line:
+/// Returns the places where `known` is not contained in `ours`, one per line:
 /// `layers[0].name: "HIGH" is known, ours is null`.
 ///
-/// Objects may have more fields than `known`; lists must have the same
-/// length. Numbers are equal if they are the same 32-bit number, because that
-/// is how the formats store them.
+/// Objects may have more fields than `known`; lists must have the same length. Numbers
+/// are equal if they are the same 32-bit number, which is the precision of the formats.
 pub fn differences(known: &Value, ours: &Value) -> Vec<String> {
     let mut found = Vec::new();
     compare(known, ours, "", &mut found);

@@ -23,8 +23,8 @@ const SUB_INO: u64 = 2;
 /// Inode numbers of the first files in the root and in the subdirectory.
 const FILES: [u64; 2] = [100, 200];
 
-/// The time after which hanging reads are answered, because a test that has
-/// failed could wait for them forever.
+/// Time limit for hanging reads, because a failed test would otherwise wait for them
+/// forever.
 const MAX_HANG: Duration = Duration::from_secs(60);
 
 /// How the file system behaves.
@@ -43,7 +43,7 @@ pub enum Mode {
     Hangs,
     /// The same, after this number of reads.
     HangsAfter(u64),
-    /// The request with this number from now on, counted from 0, fails.
+    /// The request with this number, counted from 0 from now on, fails.
     FailsOnce(u64),
 }
 
@@ -54,7 +54,7 @@ impl Mode {
     }
 }
 
-/// State that the file system and the test share.
+/// State shared by the file system and the test.
 struct State {
     files: Vec<(String, Vec<u8>)>,
     mode: Mutex<Mode>,
@@ -71,7 +71,7 @@ struct Held {
     reply: ReplyData,
 }
 
-/// The mounted file system. The kernel caches nothing of it.
+/// The mounted file system. The kernel caches nothing from it.
 pub struct FaultyFs {
     state: Arc<State>,
     point: PathBuf,
@@ -116,8 +116,7 @@ impl FaultyFs {
         }
     }
 
-    /// Returns the number of requests since the mode was set, of the kind that
-    /// the mode affects.
+    /// Returns the number of requests since the mode was set, of the affected kind.
     pub fn requests(&self) -> u64 {
         self.state.requests.load(Ordering::Relaxed)
     }
@@ -179,7 +178,7 @@ impl State {
         *self.mode.lock().unwrap()
     }
 
-    /// Returns the error of a request, if it must fail.
+    /// Returns the error of a request that must fail.
     fn fault(&self) -> Option<Errno> {
         match self.mode() {
             Mode::Fails(error) => Some(error),

@@ -1,4 +1,4 @@
-//! Files and directories as the kernel shows them.
+//! Files and directories according to the kernel.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -56,8 +56,8 @@ pub fn walk(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns what [`contents`] finds in a mount of these entries, with names that
-/// are valid file names.
+/// Returns the expected result of [`contents`] for a mount of these entries, with names
+/// that are valid file names.
 pub fn expected(entries: &[Entry]) -> BTreeMap<PathBuf, Found> {
     let mut found = BTreeMap::new();
     let mut left = vec![(PathBuf::new(), entries)];
@@ -114,7 +114,7 @@ pub fn open_direct(path: &Path) -> File {
     options.read(true).custom_flags(flags).open(path).unwrap()
 }
 
-/// Makes the kernel forget the bytes of a file.
+/// Evicts the bytes of a file from the kernel's cache.
 pub fn forget_pages(file: &File) {
     rustix::fs::fadvise(file, 0, None, Advice::DontNeed).unwrap();
 }

@@ -7,7 +7,7 @@ use crate::shown::bytes_of;
 use crate::skip::skip;
 use serde_json::Value;
 
-/// Prints the errors that the validator finds in the files that follow.
+/// Node script that prints the validator's errors for the given files.
 const VALIDATE: &str = "
 const { validateBytes } = require(process.env.GLTF_VALIDATOR || 'gltf-validator');
 
@@ -21,9 +21,9 @@ const fs = require('fs');
     }
 })();";
 
-/// Asserts that gltf-validator finds no errors in some files. It is installed
-/// with `npm install gltf-validator`; if node does not find it, its folder must
-/// be in `GLTF_VALIDATOR`.
+/// Asserts that gltf-validator finds no errors in some files. It is installed with `npm
+/// install gltf-validator`. If node does not find it, `GLTF_VALIDATOR` must be its
+/// folder.
 pub fn validate(files: &[impl AsRef<Path>]) {
     let node = |script: &str| {
         let mut command = Command::new("node");

@@ -105,8 +105,7 @@ pub fn archives() -> impl Strategy<Value = ((Game, Platform), Hip)> {
     )
 }
 
-/// Returns the assets that each layer must show: those that exist, each
-/// once.
+/// Returns the expected assets of each layer: the existing ones, without duplicates.
 pub fn members(hip: &Hip) -> Vec<Vec<usize>> {
     let mut layers = Vec::new();
     for (_, ids) in &hip.layers {

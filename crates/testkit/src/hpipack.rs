@@ -9,7 +9,7 @@ use crate::programs::built;
 use fixtures::{noise, text};
 use tempfile::{TempDir, tempdir};
 
-/// Runs it with these options to pack a directory.
+/// Runs hpipack with these options to pack a directory.
 pub fn hpipack(options: &[&str], dir: &Path, out: &Path) -> Output {
     let mut command = Command::new(built("hpipack"));
     command.args(options).arg(dir).arg(out).output().unwrap()

@@ -1,5 +1,5 @@
-//! Code that the test programs share: mounts by the program, readers and checks of
-//! their contents, faults below them, and the entry points of the fuzz targets.
+//! Code shared by the test programs: mounts by the program, readers and checks of their
+//! contents, faults below them, and the entry points of the fuzz targets.
 
 pub mod applied;
 pub mod chd;

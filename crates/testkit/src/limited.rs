@@ -33,13 +33,13 @@ pub fn limited(seconds: u64) -> Command {
     command
 }
 
-/// How much of a mount is walked: enough to trigger every kind of bomb, but not
+/// Limits of a walk through a mount: enough to trigger every kind of bomb, but not
 /// everything, which may be endless.
 #[derive(Clone, Copy)]
 struct Depth {
     entries: usize,
     levels: usize,
-    /// Bytes that are read at the start and at the end of a file.
+    /// Number of bytes to read at the start and at the end of a file.
     bytes: usize,
 }
 
@@ -62,7 +62,7 @@ fn walk(top: &Path) -> usize {
             continue;
         };
         if metadata.is_dir() && level < DEPTH.levels {
-            // The whole listing, but not all of its entries.
+            // The whole listing, but only some of its entries.
             let Some(entries) = checked(&path, fs::read_dir(&path)) else {
                 continue;
             };
@@ -90,8 +90,8 @@ fn walk(top: &Path) -> usize {
     seen
 }
 
-/// Returns the value of an operation. It may fail with EIO, or because the file
-/// is encrypted, packed in an unsupported way, or too large for the cache.
+/// Returns the value of an operation. It may fail with EIO, or because the file is
+/// encrypted, has an unsupported packing, or is too large for the cache.
 fn checked<T>(path: &Path, result: io::Result<T>) -> Option<T> {
     const EXPECTED: [i32; 4] = [libc::EIO, libc::EACCES, libc::EOPNOTSUPP, libc::ENOMEM];
     match result {
@@ -119,7 +119,7 @@ fn opens(path: &Path) -> bool {
     Vfs::open(&sources, Options::default()).is_ok()
 }
 
-/// Counts of mounts, and the most that one of them needed.
+/// The number of mounts, and the maximum resources of one mount.
 #[derive(Default)]
 pub struct Needed {
     pub mounts: usize,
@@ -201,8 +201,8 @@ pub fn folder_of(files: impl Iterator<Item = Bomb>) -> Fixture {
     })
 }
 
-/// Walks the entries of a folder one by one, so that `DEPTH` applies to each,
-/// and ends the mount.
+/// Walks the entries of a folder one by one, so that `DEPTH` applies to each, and ends
+/// the mount.
 pub fn walk_each(mount: Mount, needed: &mut Needed) {
     for entry in fs::read_dir(mount.path()).unwrap() {
         let path = entry.unwrap().path();

@@ -21,13 +21,13 @@ pub fn look(format: &ViewFormat, bytes: &[u8]) {
     }
 }
 
-/// Returns the time allowed for what takes a second with optimization, which
-/// programs under test do not have.
+/// Scales the time limit for work that takes a second with optimization, which programs
+/// under test do not have.
 pub fn second() -> Duration {
     Duration::from_secs(if cfg!(debug_assertions) { 20 } else { 1 })
 }
 
-/// Runs `work` and returns how long it took.
+/// Runs `work` and returns its duration.
 pub fn timed(work: impl FnOnce()) -> Duration {
     let start = Instant::now();
     work();
@@ -39,8 +39,8 @@ pub fn peak_memory_of(pid: &str) -> usize {
     memory_of(pid, "VmHWM:")
 }
 
-/// Returns the part of the resident memory of the process `pid` that is its program, in
-/// bytes: more of it without optimizations.
+/// Returns the resident memory of the program's own code and data in the process `pid`,
+/// in bytes. It is larger without optimization.
 pub fn program_memory_of(pid: &str) -> usize {
     memory_of(pid, "RssFile:")
 }

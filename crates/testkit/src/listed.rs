@@ -1,4 +1,4 @@
-//! Sources as `hpi list` and `hpi cat` show them.
+//! Sources according to `hpi list` and `hpi cat`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -57,8 +57,8 @@ fn mounted(root: &Path) -> Listing {
     entries.collect()
 }
 
-/// Asserts that the listing of a source, and the bytes that are printed of its
-/// files, match a mount. Returns false if it cannot be mounted.
+/// Asserts that the listing of a source, and its printed files, match a mount. Returns
+/// false if it cannot be mounted.
 pub fn matches_its_mount(source: &Path) -> bool {
     let fixture = Fixture::new();
     let mut command = hpimount();

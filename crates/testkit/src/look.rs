@@ -39,8 +39,8 @@ pub struct Found {
     pub text: String,
 }
 
-/// Returns the verdict on the result of a parser, and calls `see` with its
-/// model, even if the parser failed.
+/// Returns the verdict on the result of a parser, and calls `see` with its model, even
+/// if the parser failed.
 fn found<M>(
     parsed: Parsed<M>,
     warnings: impl Fn(&M) -> &Warnings,

@@ -1,5 +1,5 @@
-//! Every damage of one byte and every truncation of a small source, and what
-//! its mount shows, without FUSE.
+//! Every damage of one byte and every truncation of a small source, and the resulting
+//! mounts, without FUSE.
 
 use std::fs::OpenOptions;
 use std::ops::Range;
@@ -42,9 +42,8 @@ impl Damage {
     }
 }
 
-/// Returns every byte set to 0, set to 0xFF and inverted, and every length; in
-/// a long trial also every single bit flipped. Damages that would change
-/// nothing are omitted.
+/// Returns every byte set to 0, set to 0xFF and inverted, and every length; in a long
+/// trial also every single bit flipped. Omits damages without effect.
 pub fn damages(bytes: &[u8]) -> impl Iterator<Item = Damage> {
     let bits: Range<u32> = trial::length(0..0, 0..8);
     let bytes_damaged = bytes.iter().enumerate().flat_map(move |(at, &byte)| {
@@ -63,12 +62,12 @@ pub struct Bench {
     /// Keeps the file alive.
     _directory: TempDir,
     file: PathBuf,
-    /// The file, or the folder that it is in.
+    /// The file, or its folder.
     source: PathBuf,
 }
 
 impl Bench {
-    /// Creates a source that is a file of this name.
+    /// Creates a source that is a file with this name.
     pub fn file(name: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join(name);
@@ -103,7 +102,7 @@ impl Bench {
     }
 
     fn open_with(&self, bytes: &[u8], options: Options) -> Result<Arc<Vfs>, String> {
-        // A file that is truncated first would be written to the disk each time.
+        // Truncating the file first would write it to the disk each time.
         let mut how = OpenOptions::new();
         let file = how.create(true).write(true).truncate(false);
         let file = file.open(&self.file).unwrap();
@@ -126,7 +125,7 @@ impl Bench {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
     pub path: String,
-    /// The names in the archive of the components of the path.
+    /// The path's components as the archive's own names.
     pub raw: Vec<Vec<u8>>,
     pub what: What,
     /// Inode number, which identifies a file with several names.
@@ -221,14 +220,13 @@ fn read(vfs: &Vfs, ino: Ino, size: u64) -> Option<Vec<u8>> {
 pub enum Outcome {
     /// Refused with an error that has an offset.
     Refused,
-    /// Refused because the first eight bytes are no archive's.
+    /// Refused because the first eight bytes do not belong to an archive.
     Unknown,
     /// Everything is as without the damage.
     Same,
-    /// Some files cannot be read; everything else is as without the damage.
+    /// Some files cannot be read. Everything else is the same as without damage.
     Eio,
-    /// No checksum covers the damaged byte, and the mount shows what the
-    /// archive contains now.
+    /// No checksum covers the damaged byte, and the mount shows the damaged contents.
     Undetected,
 }
 
@@ -244,8 +242,8 @@ pub const EVERY_OUTCOME: [Outcome; 5] = [
 /// The number of sources with each [`Outcome`], in their order.
 pub type Counts = [usize; 5];
 
-/// Returns the difference from an undamaged source: none, failing reads, or
-/// other contents.
+/// Returns the difference from an undamaged source: none, failing reads, or other
+/// contents.
 pub fn compare(whole: &[Seen], now: &[Seen]) -> Outcome {
     let unread = |(whole, now): (&Seen, &Seen)| {
         let same_place = (&whole.path, &whole.raw) == (&now.path, &now.raw);

@@ -1,4 +1,4 @@
-//! A simple model of what a merged mount shows.
+//! A simple model of a merged mount.
 
 use std::collections::BTreeMap;
 
@@ -20,13 +20,13 @@ pub enum Node {
 pub struct Layer {
     pub name: String,
     pub entries: Entries,
-    /// The date of its files. Of archives with a date the newest file is shown,
-    /// of others the highest.
+    /// The date of its files. The newest file wins among archives with dates, and
+    /// otherwise the highest.
     pub date: Option<u32>,
 }
 
-/// Merges loose directories with names that differ only in case; the first name
-/// is kept.
+/// Merges loose directories with names that differ only in case. The first name is
+/// kept.
 pub fn one_of_each_case(entries: Entries) -> Entries {
     let mut merged: Entries = Vec::new();
     for (name, node) in entries {
@@ -53,7 +53,7 @@ pub struct Seen {
     pub bytes: Option<Vec<u8>>,
     /// The archive it is from.
     pub source: String,
-    /// The archives that have something hidden by it, highest first.
+    /// The archives with files hidden by it, highest first.
     pub shadows: Vec<String>,
 }
 
@@ -160,9 +160,8 @@ impl Model {
         }
     }
 
-    /// Adds one shadowed file or directory. Merged directories may contain the
-    /// same name; the last entry gets it, and directories among them are
-    /// merged.
+    /// Adds one shadowed file or directory. Merged directories may contain the same
+    /// name; the last entry gets it, and directories among them are merged.
     fn place(&mut self, path: &str, bytes: Option<&Vec<u8>>) {
         let earlier = self.shadowed.get(path);
         if earlier.is_some_and(|earlier| earlier.is_some() || bytes.is_some()) {

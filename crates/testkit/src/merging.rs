@@ -54,7 +54,7 @@ impl Folder {
         self.write(name, archive.build().bytes)
     }
 
-    /// Writes an archive that is truncated in its directory.
+    /// Writes an archive truncated in its directory.
     pub fn damaged(&self, name: &str) -> PathBuf {
         let Built { bytes, .. } = V1::new(vec![text("lost.txt", "lost")]).build();
         self.write(name, &bytes[..bytes.len() / 3])
@@ -138,8 +138,8 @@ pub fn tree(root: &Path) -> Tree {
     found
 }
 
-/// Returns a tree as text: for a file its path, a colon and its content, for a
-/// directory its path.
+/// Returns a tree as text: the path of each directory, and the path and content of each
+/// file, separated by a colon.
 pub fn lines(tree: &Tree) -> Vec<String> {
     let line = |(path, bytes): (&String, &Option<Vec<u8>>)| match bytes {
         Some(bytes) => format!("{path}: {}", String::from_utf8_lossy(bytes)),

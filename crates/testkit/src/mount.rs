@@ -29,7 +29,7 @@ const TAG: &str = "HPIMOUNT_TEST_TAG";
 /// Length of [`BIG`].
 pub const BIG_SIZE: usize = 300_000;
 
-/// A file of [`sample`], too large for the kernel to read it at once.
+/// A file of [`sample`], too large for the kernel to read it in one request.
 pub const BIG: &str = "maps/big.bin";
 
 /// A file of [`sample`] with the bytes `hello\n`.
@@ -78,7 +78,7 @@ pub fn is_installed(program: &str) -> bool {
         .any(|folder| folder.join(program).exists())
 }
 
-/// Maximum time that anything may take on a busy machine.
+/// Time limit for any operation on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Waits until `condition` holds.
@@ -114,8 +114,8 @@ pub fn mounts_below(directory: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns the lines of the mount table as the process `pid` sees it, each
-/// after its mount point.
+/// Returns the lines of the mount table from the view of the process `pid`, each after
+/// its mount point.
 fn mount_table(pid: &str) -> Vec<(PathBuf, String)> {
     let table = fs::read(format!("/proc/{pid}/mountinfo")).unwrap_or_default();
     let lines = table.split(|byte| *byte == b'\n');
@@ -127,7 +127,7 @@ fn mount_table(pid: &str) -> Vec<(PathBuf, String)> {
         .collect()
 }
 
-/// Undoes the `\ooo` of a path in the mount table.
+/// Decodes the `\ooo` escapes of a path in the mount table.
 pub fn unescaped(path: &[u8]) -> PathBuf {
     let mut parts = path.split(|byte| *byte == b'\\');
     let mut bytes = parts.next().unwrap_or_default().to_vec();
@@ -203,14 +203,14 @@ impl Fixture {
         run(&mut self.command(args))
     }
 
-    /// Unmounts everything in the directory, including unexpected mounts that
-    /// have no [`Mount`].
+    /// Unmounts everything in the directory, including unexpected mounts without a
+    /// [`Mount`].
     fn clear(&self) {
         let Ok(root) = self.dir.path().canonicalize() else {
             return;
         };
         for point in mounts_below(&root) {
-            // It may have been unmounted with the one that it was in.
+            // It may have been unmounted together with its parent mount.
             let _ = rustix::mount::unmount(&point, UnmountFlags::DETACH);
         }
     }
@@ -237,8 +237,7 @@ impl Fixture {
         mount
     }
 
-    /// Returns a mount in the foreground, which answers; its log goes to
-    /// [`Self::log`].
+    /// Returns a responding mount in the foreground; its log goes to [`Self::log`].
     pub fn mount_in_foreground(self, args: &[&str]) -> Mount {
         let command = self.command(args);
         self.mount_in_foreground_by(command)
@@ -266,7 +265,7 @@ impl Fixture {
         mount
     }
 
-    /// Returns the log of a program in the foreground so far.
+    /// Returns the current log of a program in the foreground.
     pub fn log(&self) -> String {
         fs::read_to_string(self.dir().join("log")).unwrap()
     }

@@ -37,8 +37,8 @@ fn with_options(mut program: Command, options: &str) -> Command {
     program
 }
 
-/// Returns a configuration with few cases, because mounts are slow, unless the
-/// environment sets their number.
+/// Returns a configuration with few cases, because mounts are slow. The environment can
+/// override their number.
 pub fn few_cases() -> Config {
     let default = Config::default();
     Config {
@@ -67,7 +67,7 @@ pub fn counter(mount: &Mount, name: &str) -> u64 {
     stats(mount)[name].as_u64().unwrap()
 }
 
-/// Returns the facts about a mount that do not change.
+/// Returns the constant facts about a mount.
 pub fn info(mount: &Mount) -> Value {
     control(mount, "info.json")
 }

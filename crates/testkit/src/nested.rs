@@ -1,4 +1,4 @@
-//! Files of containers, with and without the files of the containers in them.
+//! Files of containers, optionally with the files of nested containers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,9 +31,9 @@ pub fn files_alone(path: &Path) -> BTreeMap<String, Walked> {
     walked::files(&vfs.unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }
 
-/// Asserts that the plain disc of a block image is a dump with these bytes. There may be
-/// zeros behind them, as writers fill the last block, and some do not say how long the disc
-/// is.
+/// Asserts that the plain disc of a block image is a dump with these bytes. Zeros may
+/// follow, because writers fill the last block, and some do not store the length of the
+/// disc.
 pub fn is_plain_disc(path: &Path, dump: &[u8]) {
     let vfs = walked::open(path.to_owned(), Options::default()).unwrap();
     let disc = vfs.lookup(Ino::ROOT, "disc.iso").unwrap();
@@ -54,8 +54,8 @@ pub fn is_plain_disc(path: &Path, dump: &[u8]) {
     assert!(behind.iter().all(|&byte| byte == 0), "{}", path.display());
 }
 
-/// Returns the files without the errors of reading them, which contain offsets
-/// in the outer container.
+/// Returns the files without error messages, which contain offsets in the outer
+/// container.
 pub fn without_reasons(mut files: BTreeMap<String, Walked>) -> BTreeMap<String, Walked> {
     for file in files.values_mut() {
         file.sha256 = file.sha256.clone().map_err(|_| String::new());

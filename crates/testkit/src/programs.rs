@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 
 use crate::skip;
 
-/// Returns the path of one of our own programs, which Cargo builds in the folder above
-/// the test program's.
+/// Returns the path of one of our own programs, which Cargo builds in the parent folder
+/// of the test program.
 ///
 /// # Panics
 /// Panics if it is not there.

@@ -1,4 +1,4 @@
-//! A sink that records everything that an archive declares.
+//! A sink that records all declarations of an archive.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ impl Recorder {
         entries.iter().map(|(name, _)| text(name)).collect()
     }
 
-    /// Returns the file that a node is, or that a symbolic link leads to.
+    /// Returns the file of a node, following a symbolic link.
     pub fn entry(&self, node: NodeId) -> Entry {
         match &self.nodes[node.0 as usize] {
             Node::File(entry) | Node::Symlink(entry) => *entry,
@@ -108,7 +108,7 @@ impl Sink for Recorder {
     }
 }
 
-/// Reads bytes of a file that is stored in its source.
+/// Reads bytes of a file stored in its source.
 pub fn read_extent(volume: &dyn Volume, file: FileId, position: u64, buf: &mut [u8]) -> Result<()> {
     let Content::Extent { source, offset } = volume.content(file)? else {
         panic!("file {} is not in the source", file.0);
@@ -131,7 +131,7 @@ pub fn generated(volume: &dyn Volume, file: FileId) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// An archive and the tree that it listed.
+/// An archive and its recorded tree.
 pub struct Opened {
     pub archive: Box<dyn Volume>,
     pub tree: Recorder,

@@ -25,7 +25,7 @@ pub fn meta_in(archive: &Path, id: u32) -> PathBuf {
     asset.with_file_name(format!("{name}.meta"))
 }
 
-/// Returns the bytes of a file, whose size must be known before it is opened.
+/// Returns the bytes of a file. Its size must be known before it is opened.
 pub fn bytes_of(path: &Path) -> Vec<u8> {
     let size = fs::metadata(path).unwrap().len();
     let bytes = fs::read(path).unwrap();

@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-/// The environment variable that `scripts/test --foreign` sets, which has installed
-/// everything that tests need: a test that would be skipped fails.
+/// The environment variable that `scripts/test --foreign` sets after installing all
+/// requirements of tests. With it, a test that would be skipped fails.
 pub(crate) const REQUIRE: &str = "HPIMOUNT_REQUIRE";
 
-/// Reports that the running test is skipped, at least in part, and why.
+/// Reports that the running test is skipped, at least in part, with the reason.
 ///
 /// # Panics
 /// Panics if `REQUIRE` is set.
@@ -21,16 +21,15 @@ pub fn skip_anywhere(why: &str) {
     report(thread.name().unwrap_or("a thread"), why);
 }
 
-/// Reports a skipped test, and why. `scripts/test` counts these lines.
+/// Reports a skipped test with the reason. `scripts/test` counts these lines.
 pub fn report(what: &str, why: &str) {
     let line = format!("skipped: {what}: {why}\n");
-    // Not with `eprintln!`, which the test harness captures in tests that
-    // pass.
+    // Not with `eprintln!`, because the test harness captures it in tests that pass.
     std::io::stderr().write_all(line.as_bytes()).unwrap();
 }
 
-/// Returns `condition`. If it is false, the test must be skipped, which is
-/// reported as by [`skip`].
+/// Returns `condition`. If it is false, reports that the test must be skipped, like
+/// [`skip`].
 #[must_use]
 pub fn possible(condition: bool, needed: &str) -> bool {
     if !condition {

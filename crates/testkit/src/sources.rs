@@ -9,8 +9,8 @@ use crate::mount::Fixture;
 use fixtures::hip::{Asset, Hip};
 use serde_json::Value;
 
-/// Returns a fixture with a folder called `source` as its source, which `fill`
-/// fills.
+/// Returns a fixture with a folder called `source` as its source. `fill` fills the
+/// folder.
 pub fn folder(fill: impl FnOnce(&Path)) -> Fixture {
     let mut fixture = Fixture::new();
     fs::remove_file(&fixture.archive).unwrap();
@@ -50,8 +50,7 @@ pub fn hip<'a>(assets: impl Iterator<Item = (&'a str, &'a [u8])>) -> Vec<u8> {
     hip.build()
 }
 
-/// Returns an IFP file with `count` animations of one object with `frames`
-/// keys.
+/// Returns an IFP file with `count` animations of one object with `frames` keys.
 pub fn ifp(count: u32, frames: u32) -> Vec<u8> {
     let name = |text: &str| {
         let mut bytes = text.as_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! Files that show assets of Total Annihilation, as other programs read them.
+//! Checks with other programs of files that show assets of Total Annihilation.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -65,7 +65,7 @@ pub fn all(folder: &Path, end: &str, found: &mut Vec<PathBuf>) {
 }
 
 /// Returns the durations of the frames of an animation in ticks of 1/30 s, from
-/// `frames.tsv`; 0 ticks are shown as one.
+/// `frames.tsv`. A duration of 0 ticks is shown as one.
 pub fn ticks(animation: &Path) -> Vec<u32> {
     let name = animation.file_name().unwrap().to_str().unwrap();
     let number: usize = name[..3].parse().unwrap();

@@ -1,11 +1,11 @@
-//! Programs on terminals of their own, which `script` of util-linux makes.
+//! Programs on pseudo-terminals, which `script` of util-linux creates.
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
 use crate::mount::has_programs;
 
-/// What the program on a terminal has done.
+/// The output and exit of a program on a terminal.
 #[derive(Debug)]
 pub struct Screen {
     pub code: Option<i32>,
@@ -13,8 +13,8 @@ pub struct Screen {
     pub text: String,
 }
 
-/// Runs a program on a terminal. When the terminal has shown a question, its answer is
-/// typed, one after the other. `None` if the test must be skipped.
+/// Runs a program on a terminal. Types each answer when its question has appeared.
+/// `None` if the test must be skipped.
 ///
 /// # Panics
 /// Panics if the program ends before it asks.
@@ -38,7 +38,7 @@ pub fn on_terminal(command: &Command, answers: &[(&str, &str)]) -> Option<Screen
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    // Open until the program has ended: its end would be typed as well.
+    // Open until the program has ended: closing it would type an end of file.
     let mut typed = script.stdin.take().unwrap();
     let mut terminal = script.stdout.take().unwrap();
     let mut shown = Vec::new();

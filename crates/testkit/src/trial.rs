@@ -1,6 +1,5 @@
-//! Reliability trials with two lengths: a short one in every test run, and the
-//! long one of `scripts/soak`, which records each trial, how often it ran, and
-//! the outcome.
+//! Reliability trials of two lengths: a short one in every test run, and the long one
+//! of `scripts/soak`, which records each trial, its number of runs, and the outcome.
 
 use std::env;
 use std::fmt::Display;
@@ -11,7 +10,7 @@ use std::sync::LazyLock;
 
 use crate::skip;
 
-/// The environment variable with the file that a long run appends its rows to.
+/// The environment variable with the file for the rows of a long run.
 const ROWS: &str = "HPIMOUNT_SOAK";
 
 /// Returns `long` in `scripts/soak`, otherwise `short`.
@@ -30,16 +29,16 @@ pub fn part<T>(part: T, whole: T) -> T {
 }
 
 /// Returns the step between the cases of a trial: `step` in most test runs, 1 where all
-/// are tried.
+/// cases are tried.
 pub fn step(step: usize) -> usize {
     part(step, 1)
 }
 
-/// The environment variable with the number that chooses the first cases of trials.
+/// The environment variable with the number that selects the first cases of trials.
 const FIRST: &str = "HPIMOUNT_FIRST";
 
-/// Returns the number of the first case of a trial with a step: another one below the step
-/// in each run, so that in time all cases are tried. Prints how it is repeated.
+/// Returns the first case of a trial with a step. Each run uses another one, so that in
+/// time all cases are tried. Prints how to repeat it.
 pub fn first(step: usize) -> usize {
     static NUMBER: LazyLock<u32> = LazyLock::new(|| match env::var(FIRST) {
         Ok(number) => number.parse().unwrap(),

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 /// Bytes that are read at a time.
 const PIECE: u32 = 100_000;
 
-/// A file: its size and the SHA-256 of its bytes, or the error of reading it.
+/// A file: its size and the SHA-256 of its bytes, or its read error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Walked {
     pub size: u64,

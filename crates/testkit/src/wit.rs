@@ -1,4 +1,4 @@
-//! GameCube discs in the forms that `wit` makes.
+//! GameCube discs in the formats that `wit` writes.
 
 use std::fs;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::nested::{files_alone, is_plain_disc};
 use crate::programs::run_in;
 
-/// Asserts that a disc has the same files in other forms, and that it is a plain disc of
-/// them: an extension and the option of `wit` for each.
+/// Asserts that a disc has the same files in other formats, and that they contain the
+/// same plain disc: an extension and the option of `wit` for each.
 pub fn keeps_the_files(disc: &Path, forms: &[(&str, &str)]) {
     let files = |path: &Path| {
         let mut files = files_alone(path);

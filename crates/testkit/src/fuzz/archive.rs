@@ -19,8 +19,8 @@ const DECODED: usize = 1 << 20;
 /// Maximum number of checksums of one archive that are corrected.
 const SUMS: usize = 64;
 
-/// A version 1 archive. After the header, `data` has the plain bytes, which are
-/// not enciphered if the byte after the key is odd.
+/// A version 1 archive. After the header, `data` has the plain bytes. If the byte after
+/// the key is odd, they are not enciphered.
 pub fn hpi_v1(data: &[u8]) {
     let bytes = marked(data, VERSION_1);
     examine(&bytes);
@@ -55,15 +55,15 @@ fn put(bytes: &mut [u8], at: usize, with: &[u8]) {
     there.zip(with).for_each(|(byte, new)| *byte = *new);
 }
 
-/// Makes an HPI archive from its plain bytes: corrects the checksums of chunks,
-/// and enciphers version 1. Otherwise a changed payload would have a wrong
-/// checksum, and the code after the check would not be tested.
+/// Makes an HPI archive from its plain bytes: corrects the checksums of chunks, and
+/// enciphers version 1. Otherwise, a changed payload would fail the checksum, and later
+/// code would not be tested.
 pub(super) fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let starts = bytes.windows(MARKER.len()).enumerate();
     let starts = starts.filter(|(_, window)| *window == MARKER);
     let starts: Vec<usize> = starts.map(|(at, _)| at).take(SUMS).collect();
-    // Inner chunks first: their checksums are bytes of the outer chunks, and so
-    // change the checksums of these.
+    // Inner chunks first: their checksums are covered by the checksums of the outer
+    // chunks.
     for &at in starts.iter().rev() {
         seal_chunk(&mut bytes[at..]);
     }
@@ -170,7 +170,7 @@ impl Examiner<'_> {
         }
     }
 
-    /// Reads the whole file, and again in two parts; of a longer file its ends.
+    /// Reads the whole file, and again in two parts; of a longer file, only both ends.
     fn stored(&mut self, entry: Entry) {
         let size = entry.size.expect("a stored file has a size");
         let read = |position, length: usize| {

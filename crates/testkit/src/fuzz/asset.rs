@@ -10,7 +10,7 @@ use hpimount_crash::hgo;
 use hpimount_gta::{col, dff, gxt, ifp, map, txd};
 use hpimount_neversoft::{bon, ddm, kat, psh, psx, pvr, qb, rle, tim, trg, vab, vag, xa};
 
-/// A PSX file, alone and with itself as the file with its textures.
+/// A PSX file, alone and as its own texture library.
 pub fn psx(data: &[u8]) {
     look(&psx::FORMAT, data, &Alone);
     look(
@@ -36,7 +36,7 @@ pub fn txd(data: &[u8]) {
     look(&txd::FORMAT, data, &Alone);
 }
 
-/// A model of Grand Theft Auto, alone and with itself as its textures.
+/// A model of Grand Theft Auto, alone and as its own texture dictionary.
 pub fn dff(data: &[u8]) {
     look(&dff::FORMAT, data, &Alone);
     look(
@@ -129,7 +129,7 @@ pub fn bon(data: &[u8]) {
     look(&bon::FORMAT, data, &Alone);
 }
 
-/// Looks at a file with this name. Every file beside it has the same bytes.
+/// Opens a file with this name. Every file beside it has the same bytes.
 fn look_beside(name: &'static str, format: &ViewFormat, data: &[u8]) {
     look(format, data, &Mirror(name, Bytes::copy_from_slice(data)));
 }
@@ -192,7 +192,7 @@ fn rendering(view: &dyn View, index: usize) -> Vec<u8> {
     bytes
 }
 
-/// The texts that are empty if the asset has none.
+/// Texts that may be empty.
 const MAYBE_EMPTY: [&str; 3] = ["source.q", "text.txt", "texts.txt"];
 
 /// Asserts that programs can read a generated file.

@@ -1,6 +1,6 @@
-//! Containers with changes: whatever their bytes are, changes are applied or
-//! refused, and the result can be read up to where the original can. Changes that are
-//! refused by their paths are left out, and the others are applied.
+//! Containers with changes: for any bytes, changes are applied or refused, and the
+//! result can be read as far as the original can. Changes that are refused by path are
+//! left out, and the others are applied.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ const READ: u64 = 1 << 20;
 /// Files of a container that are changed.
 const CHANGED: usize = 4;
 
-/// Replaces, deletes and adds files of a container, and reads the result. Returns
-/// the report of the changes if there is a result.
+/// Replaces, deletes and adds files of a container, and reads the result. Returns the
+/// report of the changes if there is a result.
 pub fn changed(name: &str, bytes: &[u8], beside: Option<&[u8]>) -> Option<Report> {
     let source = |bytes: &[u8]| -> Arc<dyn ReadAt> { Arc::new(bytes.to_vec()) };
     let partner = |_: &str| beside.map(source);
@@ -38,7 +38,7 @@ pub fn changed(name: &str, bytes: &[u8], beside: Option<&[u8]>) -> Option<Report
         if let Some(written) = apply(&original, folder, "", Tools::PLAIN, &mut report) {
             assert!(report.refusals.is_empty());
             let length = written.data.len().min(READ);
-            // The original may say that it is longer than it is.
+            // The original may declare more bytes than it has.
             let _ = written.data.read_exact_at(&mut vec![0; length as usize], 0);
             return Some(report);
         }
@@ -58,13 +58,13 @@ pub fn changed(name: &str, bytes: &[u8], beside: Option<&[u8]>) -> Option<Report
     None
 }
 
-/// Returns changes of a container with these files: every second one is deleted, and
-/// others get another length; one is added beside the first one and one beside the
-/// last one, with the extensions of these.
+/// Returns changes of a container with these files. Every second file is deleted, and
+/// the others get another length. One file is added beside the first file and one
+/// beside the last file, with their extensions.
 fn wanted(archive: &Archive) -> Vec<(String, Change)> {
     let new = |path: &str, size: usize| Change::File(NewFile::new(path, Arc::new(vec![0; size])));
     let files: Vec<&str> = archive.files().map(|(path, _)| path).collect();
-    // Those at the end are no tables and lists of the mount.
+    // The last ones are not tables and lists of the mount.
     let first = files.iter().take(CHANGED);
     let last = files.iter().skip(CHANGED).rev().take(CHANGED);
     let mut changes = Vec::new();

@@ -45,7 +45,7 @@ pub fn chunk(data: &[u8]) {
     }
 }
 
-/// Returns an archive whose file has these chunks, before it is enciphered.
+/// Returns an archive whose file has these chunks, not enciphered.
 fn in_version_1(chunks: &[u8], key: u8, size: u32) -> Vec<u8> {
     let size = size.min(8 * CHUNK_SIZE as u32);
     let node = size_of::<Header1>();
@@ -123,8 +123,8 @@ fn in_version_2(chunks: &[u8], size: u32) -> Vec<u8> {
     [head.concat().as_slice(), chunks].concat()
 }
 
-/// LZ77 data after two bytes with the declared length and one with the length
-/// of reads. The same bytes are also packed.
+/// LZ77 data after two bytes with the declared length and one with the read size. The
+/// same bytes are also packed.
 pub fn lz77(data: &[u8]) {
     let Some((&[low, high, step], packed)) = data.split_first_chunk() else {
         return;

@@ -137,7 +137,7 @@ pub fn inno(data: &[u8]) {
     examine("x.exe", &installer.assemble(&parts), None);
 }
 
-/// Versions of installers, and whether their strings are UTF-16.
+/// Versions of installers, with true for UTF-16 strings.
 const INSTALLERS: [([u8; 4], bool); 5] = [
     ([5, 5, 7, 0], true),
     ([5, 0, 0, 0], false),
@@ -259,7 +259,7 @@ pub fn iso_seeds() -> Vec<Vec<u8>> {
     ]
 }
 
-/// A disc with UDF, with corrected tags, and the same bytes as they are.
+/// A UDF disc with corrected tags, and the same bytes unchanged.
 pub fn udf(data: &[u8]) {
     examine("x.iso", data, None);
     let mut bytes = data.to_vec();
@@ -394,8 +394,8 @@ fn everything(opened: &Archive) {
     }
 }
 
-/// Decodes at most that many bytes of a file in two parts. A copy of the
-/// decoder made between them must return the same.
+/// Decodes up to this many bytes of a file in two parts. A copy of the decoder made
+/// between them must return the same.
 fn stream(opened: &Archive, entry: Entry, left: u64) -> Result<()> {
     let Content::Stream(streams) = opened.volume().content(entry.file)? else {
         unreachable!("it was a stream before");

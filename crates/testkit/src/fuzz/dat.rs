@@ -2,10 +2,10 @@
 
 use hpimount::inspect::check::Dat;
 
-/// Maximum length in bytes of the message about a list, which users see.
+/// Maximum length of the message about a list in bytes. Users see it.
 const MAX_MESSAGE: usize = 1000;
 
-/// A list, in XML or text: it is read, or refused with one line.
+/// A list, in XML or text. It is read, or refused with a one-line message.
 pub fn dat(data: &[u8]) {
     if let Err(problem) = Dat::read(data) {
         assert!(problem.len() <= MAX_MESSAGE, "{problem}");

@@ -1,6 +1,6 @@
-//! Edited files that become assets again: whatever asset and file are, the result
-//! is an asset that can be shown, and a second edit with the same file gives the same
-//! asset if the first one lost nothing.
+//! Edited files that become assets again. For any asset and file, the result is an
+//! asset that can be shown. If the first edit lost nothing, a second edit with the same
+//! file gives the same asset.
 
 use hpimount::formats::VIEW_FORMATS;
 use hpimount_assets::view::import::{Edit, Imported};
@@ -133,7 +133,7 @@ fn is_editable(file: &&ViewFile) -> bool {
         .any(|known| file.name.ends_with(known))
 }
 
-/// Returns the formats whose files can be edited.
+/// Returns the formats with editable files.
 fn importing() -> impl Iterator<Item = &'static ViewFormat> {
     VIEW_FORMATS.iter().filter(|format| format.import.is_some())
 }

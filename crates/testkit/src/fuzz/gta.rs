@@ -25,8 +25,8 @@ pub fn gta_data(data: &[u8]) {
     }
 }
 
-/// A game in which every asset but a model with a skeleton is the input: the
-/// model moved by it, a map of it, and the tables.
+/// A game where every asset is the input, except for a model with a skeleton: the model
+/// moved by it, a map of it, and the tables.
 pub fn gta_game(data: &[u8]) {
     let game = Game::new(data);
     look_in(&dff::FORMAT, &game.files[0].1, &game);
@@ -43,7 +43,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
     [ifp(), dff(), txd(), gta_data(), gxt()].concat()
 }
 
-/// The files of a game by their paths. The first one is the asset.
+/// The files of a game, by path. The first one is the asset.
 struct Game {
     files: Vec<(&'static str, Bytes)>,
 }

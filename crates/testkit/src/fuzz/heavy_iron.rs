@@ -25,7 +25,7 @@ pub(super) const CODES: [&str; 78] = [
     "CSN", "CTOC", "DEST", "ONEL", "SUBT", "WIRE",
 ];
 
-/// Returns the parameters encoded in a byte, and the rest.
+/// Returns the parameters encoded in a byte, and the remaining bytes.
 fn facts(data: &[u8]) -> Option<(Facts, &[u8])> {
     let (&first, rest) = data.split_first()?;
     let platform = PLATFORMS[usize::from(first & 3)];
@@ -43,7 +43,7 @@ pub fn hi_textures(data: &[u8]) {
     ));
 }
 
-/// A table of sounds after a byte for the facts and two for its length, and the
+/// A table of sounds, after a byte with the parameters and two with its length, and the
 /// data of all its sounds.
 pub fn hi_sounds(data: &[u8]) {
     let Some((facts, rest)) = facts(data) else {
@@ -71,7 +71,7 @@ pub fn hi_models(data: &[u8]) {
     check(&look::look_at_info(&bytes, &facts));
 }
 
-/// An object, a text or a table after a byte for the facts and one for the
+/// An object, a text or a table, after a byte with the parameters and one with the
 /// type.
 pub fn hi_objects(data: &[u8]) {
     let Some((facts, rest)) = facts(data) else {
@@ -84,7 +84,7 @@ pub fn hi_objects(data: &[u8]) {
     check(&look::look_at(&facts, code, &Bytes::copy_from_slice(rest)));
 }
 
-/// Asserts that an error has an offset, unless it is about the whole asset.
+/// Asserts that an error has an offset, unless it concerns the whole asset.
 fn check(found: &look::Found) {
     let is_located = found.text.contains("0x") || found.text.contains("not supported");
     assert!(

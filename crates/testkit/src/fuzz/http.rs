@@ -5,8 +5,8 @@ use hpimount::source::remote::answer::judged;
 /// Maximum length of an object that a server may send as a whole.
 const BLOCK: u64 = 128 << 10;
 
-/// A status, a range that was requested, and headers, a line each; after an empty line the
-/// body. An answer that is accepted has exactly the requested bytes.
+/// A status, a requested range, and one header per line; after an empty line, the body.
+/// An accepted answer has exactly the requested bytes.
 pub fn http(data: &[u8]) {
     let Some((&[status, first, length], rest)) = data.split_first_chunk() else {
         return;

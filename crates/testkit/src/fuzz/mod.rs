@@ -1,5 +1,5 @@
-//! Entry points for fuzzers: each accepts arbitrary bytes, runs the code under
-//! test, and asserts its invariants.
+//! Entry points for fuzzers. Each accepts arbitrary bytes, runs the code under test,
+//! and asserts its invariants.
 //!
 //! The crate in `fuzz/` runs them under libFuzzer; `tests/hostile/fuzz_targets.rs` calls
 //! them on seeds, on findings and on damaged seeds.

@@ -14,7 +14,7 @@ const NAMES: [&str; 6] = ["a.hpi", "a.psx", "a.hgo", "a.hgo.blk", "a.ifp", "a"];
 /// Maximum number of directories that are entered.
 const DIRECTORIES: usize = 60;
 
-/// Maximum number of entries of a directory that are checked.
+/// Maximum number of checked entries of a directory.
 const ENTRIES: usize = 100;
 
 /// Maximum number of bytes that are read.
@@ -178,7 +178,7 @@ impl<'a> Walk<'a> {
             directories += u32::from(entry.kind == FileKind::Directory);
             self.entry(ino, entry);
         }
-        // A directory that is filled when it is entered has one link.
+        // A directory that is filled on first use has one link.
         if entries.len() < ENTRIES {
             assert!([1, 2 + directories].contains(&attr.nlink), "{attr:?}");
         }

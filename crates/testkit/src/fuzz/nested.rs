@@ -18,7 +18,7 @@ pub fn nested(data: &[u8]) {
     fs::write(&path, zip_with("game/disc.iso", &disc.iso())).unwrap();
     let vfs = walked::open(path, Options::default()).unwrap();
     let names = walked::names(&vfs);
-    // Whatever the innermost bytes are, the containers around them can be read.
+    // For any innermost bytes, the containers around them can be read.
     let is_last = |name: &&String| name.ends_with("disc.iso.d/LAST.TXT");
     assert_eq!(names.iter().filter(is_last).count(), 1);
     assert!(names.iter().any(|name| name.contains("BB01.HIP.d/")));

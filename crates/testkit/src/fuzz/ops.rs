@@ -34,8 +34,7 @@ const MAX_PARTS: u8 = 40;
 /// Sizes of files.
 const SIZES: [usize; 8] = [0, 1, 100, 4096, 9000, 65_535, 65_536, 70_000];
 
-/// Maximum number of bytes of all files together: most of the time is spent in
-/// packing them.
+/// Maximum total size of all files in bytes: packing them takes most of the time.
 const BYTES: usize = 150_000;
 
 /// The sources to build, and the steps to run.
@@ -81,7 +80,7 @@ struct Part {
     file: Option<(u8, u8)>,
 }
 
-/// One operation. Inodes are given by their places in the list of known ones.
+/// One operation. Inodes are given by position in the list of known inodes.
 #[derive(Debug, Arbitrary)]
 enum Step {
     Lookup { parent: u8, name: u8, spelling: u16 },
@@ -205,7 +204,7 @@ impl Model {
         }
     }
 
-    /// Sorts directories before files: version 2 has a separate list of them.
+    /// Sorts directories before files, because version 2 has separate lists.
     fn directories_first(&mut self) {
         let is_file: Vec<bool> = self.nodes.iter().map(|node| !node.is_directory()).collect();
         for node in &mut self.nodes {
@@ -236,7 +235,7 @@ impl Model {
         }
     }
 
-    /// Returns the exact name, or else the last that differs in case only.
+    /// Returns the exact name, or else the last name that differs only in case.
     fn find(&self, directory: usize, name: &str, folds: bool) -> Option<usize> {
         let find = |fits: &dyn Fn(&str) -> bool| {
             let children = self.children(directory).iter().rev();
@@ -282,9 +281,10 @@ fn file_content(size: usize, pattern: u8) -> What {
 struct Known {
     ino: Ino,
     node: usize,
-    /// The place in the list of the directory where it was looked up.
+    /// The position in the list of the directory where it was looked up.
     parent: usize,
-    /// True if it is a directory in another spelling, which exists as long as it has lookups.
+    /// True if it is an alias, a directory in another spelling, which exists as long as
+    /// it has lookups.
     alias: bool,
     lookups: u64,
 }
@@ -300,9 +300,9 @@ struct Trial<'a> {
     model: &'a Model,
     folds: bool,
     known: Vec<Known>,
-    /// The inodes of the nodes in the spelling of the archive.
+    /// The inodes of the nodes in their original spelling.
     inos: HashMap<usize, Ino>,
-    /// The places of the live aliases by directory and spelling.
+    /// The positions of the live aliases, by directory and spelling.
     aliases: HashMap<(Ino, String), usize>,
 }
 
@@ -349,7 +349,7 @@ impl<'a> Trial<'a> {
         &self.model.nodes[self.known[place].node]
     }
 
-    /// Returns the error of a directory operation, if there must be one.
+    /// Returns the expected error of a directory operation.
     fn no_directory(&self, place: usize) -> Option<Error> {
         match (self.known[place].exists(), self.node(place).kind()) {
             (false, _) => Some(Error::Stale),
@@ -358,7 +358,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Looks up a name, and returns the place of the inode that is found.
+    /// Looks up a name, and returns the position of the inode.
     fn lookup(&mut self, place: usize, name: u8, spelling: u16) -> Option<usize> {
         let name = windows_1252(NAMES[usize::from(name) % NAMES.len()]);
         let respelled = name.chars().enumerate().map(|(at, letter)| {
@@ -390,8 +390,8 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Asserts that the attributes and the inode of an entry are right, and
-    /// returns its place.
+    /// Asserts that the attributes and the inode of an entry are right, and returns its
+    /// position.
     fn check_entry(&mut self, parent: usize, name: &str, node: usize, attr: Attr) -> usize {
         self.check_attr(node, attr);
         let is_directory = self.model.nodes[node].is_directory();
@@ -415,7 +415,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Returns the place of an inode, and adds it if it was not known.
+    /// Returns the position of an inode, and adds an unknown one.
     fn learn(&mut self, ino: Ino, node: usize, parent: usize, alias: bool) -> usize {
         let same = self.known.iter().position(|known| known.ino == ino);
         if let Some(place) = same {
@@ -456,7 +456,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Returns the entries that must be listed from an offset on.
+    /// Returns the expected listing from an offset on.
     fn rest(&self, place: usize, offset: u8) -> &'a [usize] {
         let children = self.model.children(self.known[place].node);
         children.get(offset.into()..).unwrap_or_default()
@@ -560,7 +560,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Asserts that the totals include the tree; the mount has its own files.
+    /// Asserts that the totals include the tree and the mount's own files.
     fn extent(&self) {
         let extent = self.vfs.extent();
         let sizes = self

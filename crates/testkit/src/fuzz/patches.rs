@@ -6,7 +6,8 @@ use hpimount_containers::io::ReadAt;
 use hpimount_patches::riivolution::{Card, Descriptor, Disc, Entry, Mod, Output};
 use hpimount_patches::{Error, Extents, Options, Patch, write};
 
-/// Results that are longer are only read at their end.
+/// Maximum length of results that are read as a whole. Longer ones are only read at
+/// their end.
 const MAX_WHOLE: u64 = 1 << 20;
 
 /// Memory of a patch, in bytes.
@@ -17,8 +18,8 @@ fn original() -> Arc<dyn ReadAt> {
     Arc::new(bytes.collect::<Vec<u8>>())
 }
 
-/// A patch of an original of 5,000 bytes: it is applied or refused; all ways to read the
-/// result agree, and it can be written as another patch.
+/// A patch of an original of 5,000 bytes. It is applied or refused, all ways to read
+/// the result agree, and it can be written as another patch.
 pub fn patches(data: &[u8]) {
     if let Ok(parsed) = Mod::parse(data) {
         plan(&parsed);

@@ -1,4 +1,4 @@
-//! The reports about an archive of arbitrary assets that refer to each other.
+//! Reports about an archive of arbitrary assets that refer to each other.
 
 use hpimount::mount::{Error, FileKind, Ino, Options, Vfs};
 use hpimount_containers::hip::{Platform, asset_id};
@@ -18,7 +18,7 @@ const PLATFORMS: [Platform; 4] = [
 /// Types of assets in addition to [`CODES`].
 const OTHERS: [&[u8; 4]; 6] = [b"JSP ", b"MODL", b"RWTX", b"SND ", b"SNDI", b"BSP "];
 
-/// Maximum number of bytes that the reports of a small archive have together.
+/// Maximum total size of the reports of a small archive, in bytes.
 const MOST: u64 = 64 << 20;
 
 /// Assets after a byte for console and game: the type, number, length (2 bytes)
@@ -75,8 +75,8 @@ fn name(number: u8) -> String {
     format!("asset{number}")
 }
 
-/// Reads a report and returns its size, or 0 if the budget has no room for it.
-/// It must have that size, and a table the same number of cells in each row.
+/// Reads a report and returns its size, or 0 if the budget has no room for it. The size
+/// must match, and all rows of a table must have the same number of cells.
 fn report(vfs: &Vfs, folder: Ino, name: &str) -> u64 {
     let attr = match vfs.lookup(folder, name) {
         Ok(attr) => attr,

@@ -9,8 +9,8 @@ use hpimount_containers::hip::write::parse;
 use super::seeds;
 use crate::record::open;
 
-/// Arbitrary `Settings.ini`. If it is valid and requires no files, the packed
-/// archive can be read.
+/// Arbitrary `Settings.ini`. If it is valid and requires no files, the packed archive
+/// can be read.
 pub fn settings(data: &[u8]) {
     if parse(data).is_err() {
         return;

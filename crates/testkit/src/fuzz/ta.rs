@@ -12,11 +12,10 @@ use hpimount_total_annihilation::{cob, cob_view, fnt, gaf, other, pal, sct, tdf,
 /// Maximum number of pixels of a picture that is decoded.
 const MAX_SIZE: u64 = 1 << 20;
 
-/// Maximum number of pixels of one input that are decoded.
+/// Maximum number of decoded pixels of one input.
 const PIXELS: u64 = 4 << 20;
 
-/// Returns the model of an input, complete or not; an error must have an
-/// offset.
+/// Returns the model of an input, complete or not. An error must have an offset.
 fn model<M>(result: Result<M, Box<Incomplete<M>>>) -> M {
     result.unwrap_or_else(|incomplete| {
         located(&incomplete.error);
@@ -68,7 +67,7 @@ fn decode(gaf: &Gaf, frame: &gaf::Frame, left: &mut u64) {
                 assert!(mask == 255 || (mask == 0 && index == frame.key));
             }
         }
-        // Empty if the layers could not be read.
+        // Empty if the layers cannot be read.
         Pixels::Rgba(colors) => assert!(colors.is_empty() || colors.len() == 4 * pixels),
     }
 }
@@ -92,7 +91,7 @@ pub fn tdo(data: &[u8]) {
     }
 }
 
-/// Texts of scripts, as edits of a small one. The compiler compiles what it wrote again.
+/// Texts of scripts, as edits of a small one. The compiler must accept its own output.
 pub fn bos(data: &[u8]) {
     for version in [4, 6] {
         let script = ta::cob::small(version).file();
@@ -104,7 +103,7 @@ pub fn bos(data: &[u8]) {
     }
 }
 
-/// Compiled scripts, and their texts as edits that change nothing.
+/// Compiled scripts, and their own texts as edits that change nothing.
 pub fn cob(data: &[u8]) {
     let cob = model(cob::parse(&data.to_vec().into()));
     let mut next = Some(0);
@@ -213,7 +212,7 @@ pub fn tdf(data: &[u8]) {
     assert!(tdf.depth <= 64);
 }
 
-/// Palettes, BMP pictures, fonts, sounds, and formats that are only recognized.
+/// Palettes, BMP pictures, fonts, sounds, and formats that are only detected.
 pub fn ta_small(data: &[u8]) {
     let pal = model(pal::parse(&data.to_vec().into()));
     assert!(pal.nonzero_padding <= 256);

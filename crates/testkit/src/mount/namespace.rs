@@ -17,10 +17,9 @@ pub const USER: u32 = 65534;
 /// Another ordinary user.
 pub const OTHER_USER: u32 = 65533;
 
-/// Detaches the mounts of other tests, which would be kept alive here, if they do not
-/// end by themselves meanwhile. Sets up
-/// `/dev/fuse` as on desktops, and forbids `allow_other`, whatever the
-/// machine's settings.
+/// Detaches the mounts of other tests, which this namespace would keep alive. Sets up
+/// `/dev/fuse` as on desktops, and forbids `allow_other`, regardless of the machine's
+/// settings.
 const SETUP: &str = r#"
     set -e
     umount -a -l -t fuse.hpimount || :

@@ -1,5 +1,4 @@
-//! What other programs do with a mount: use it, unmount it, and mount above and
-//! below it.
+//! Operations of other programs on a mount: use, unmount, and mount above and below it.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -13,8 +12,8 @@ use super::{eventually, run};
 /// Programs that unmount.
 pub const TOOLS: [&[&str]; 3] = [&["umount"], &["umount", "-l"], &["fusermount3", "-u"]];
 
-/// Unmounts with one of [`TOOLS`], which must succeed. A busy mount is tried
-/// again, as by [`unmount`].
+/// Unmounts with one of [`TOOLS`], which must succeed. Retries a busy mount, like
+/// [`unmount`].
 pub fn unmount_by(tool: &[&str], point: &Path) {
     eventually(&format!("{tool:?} unmounts"), || {
         let ran = run(Command::new(tool[0]).args(&tool[1..]).arg(point));
@@ -27,8 +26,8 @@ pub fn unmount_by(tool: &[&str], point: &Path) {
 /// Unmounts with the system call. Unlike umount(8), it sends no requests to the
 /// mount first.
 ///
-/// A busy mount is tried again: children of other tests briefly inherit the
-/// files that were open here, until they execute their programs.
+/// Retries a busy mount: children of other tests briefly inherit the open files until
+/// they execute their programs.
 pub fn unmount(point: &Path) {
     eventually("it is unmounted", || {
         rustix::mount::unmount(point, UnmountFlags::empty()).is_ok()
@@ -37,8 +36,8 @@ pub fn unmount(point: &Path) {
 
 /// Makes the kernel forget all unused names and inodes of a mount.
 ///
-/// Writing to `/proc/sys/vm/drop_caches` would do so for the whole machine, where
-/// other tests count the requests for names that the kernel should remember.
+/// Writing to `/proc/sys/vm/drop_caches` would affect the whole machine, where other
+/// tests count requests for names that the kernel should remember.
 pub fn forget_names(point: &Path) {
     let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
     rustix::mount::mount_remount(point, flags, "").unwrap();

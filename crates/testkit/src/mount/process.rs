@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use super::{PATIENCE, TAG, eventually};
 use crate::programs::built;
 
-/// Environment variable for which the program accepts any size of the cache.
+/// Environment variable that makes the program accept any cache size.
 pub const TINY_CACHE: &str = "HPIMOUNT_TEST_TINY_CACHE";
 
 /// Returns a command that runs the program, which accepts any size of the cache.
@@ -27,7 +27,7 @@ pub fn hpi(command: &str) -> Command {
     hpi
 }
 
-/// Name of the process that unmounts when another one is killed, as `/proc` shows it.
+/// Name in `/proc` of the guard process, which unmounts when another process is killed.
 const GUARD: &str = "hpimount-guard\n";
 
 /// The result of running a program.
@@ -45,7 +45,7 @@ pub struct Run {
 /// Panics if it does not end for a long time, after killing it.
 pub fn run(command: &mut Command) -> Run {
     adopt_orphans();
-    // Files, because a process in the background would keep a pipe open.
+    // Files, because a background process would keep a pipe open.
     let [mut stdout, mut stderr] = [(); 2].map(|()| tempfile::tempfile().unwrap());
     let mut child = command
         .stdin(Stdio::null())
@@ -136,7 +136,7 @@ impl Daemon {
 
     /// Sends it a signal.
     pub fn signal(&self, signal: Signal) {
-        // Its id is not reused before `has_ended` has waited for it.
+        // Its id is not reused before `has_ended` reaps it.
         rustix::process::kill_process(self.pid, signal).unwrap();
     }
 
