@@ -117,6 +117,7 @@ pub enum Body {
     Later {
         /// A rotation.
         matrix: [f32; 9],
+        /// Position.
         position: [f32; 3],
         /// Another rotation.
         second_matrix: [f32; 9],
