@@ -63,69 +63,38 @@
 //!
 //! No lock is held while replies or page cache data are sent to the kernel.
 
-mod applied;
-mod asset;
-mod attributes;
-mod beside;
-mod build;
+mod assets;
 mod changes;
-mod checks;
-mod compare;
-mod context;
-mod control;
-mod converted;
 mod edited;
 mod error;
-mod find;
-mod folder_ids;
-mod game;
-mod grafts;
-mod hidden;
-mod identity;
-mod invalidate;
-mod listing;
 mod local_time;
-mod merge;
-mod nodes;
 mod open;
-mod operations;
 mod options;
-mod order;
-mod partner;
-mod picture;
-mod place;
-mod plain;
-mod read;
-mod render;
-mod source_trees;
-mod sources;
-mod stats;
-mod subtree;
-mod vfs;
-mod volume;
-mod xattr;
+mod requests;
+mod tree;
 
 #[cfg(test)]
 mod tests;
 
-pub use self::attributes::Attr;
+pub(crate) use self::assets::context::Context;
+pub(crate) use self::assets::picture::{MAX_PICTURES, arranged, format_of};
 pub(crate) use self::changes::{Changes, Outcome, Stage, with_tools};
 #[cfg(edit)]
 pub(crate) use self::changes::{Edits, each_change, is_plain};
-pub(crate) use self::context::Context;
-#[cfg(edit)]
-pub(crate) use self::control::NAME as CONTROL;
 pub(crate) use self::edited::{Converter, ForAsset};
 pub use self::error::{Error, OpenCause, OpenError, Result};
-pub use self::grafts::Extent;
-pub use self::invalidate::Invalidations;
+pub use self::open::order::Order;
+pub use self::open::sources::{Prepared, Sources};
 pub use self::options::{KnownFiles, Options};
-pub use self::order::Order;
-pub(crate) use self::picture::{MAX_PICTURES, arranged, format_of};
-pub use self::sources::{Prepared, Sources};
-pub use self::subtree::{HeldIno, Node};
-pub use self::vfs::Vfs;
-pub(crate) use self::xattr::{MAX_PREVIEW, PREVIEW};
+pub use self::requests::Vfs;
+pub use self::requests::attributes::Attr;
+pub(crate) use self::requests::xattr::{MAX_PREVIEW, PREVIEW};
+#[cfg(edit)]
+pub(crate) use self::tree::control::NAME as CONTROL;
+pub use self::tree::grafts::Extent;
+pub use self::tree::invalidate::Invalidations;
+pub use self::tree::subtree::{HeldIno, Node};
+use self::tree::{merge, subtree, volume};
 pub use crate::content::{Access, Bytes};
 pub use crate::namespace::companion::Meta;
 pub use crate::namespace::{FileKind, Ino};

@@ -5,8 +5,8 @@ use std::fs::File as DiskFile;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::local_time;
 use crate::content::MadeAssets;
+use crate::mount::local_time;
 use crate::namespace::Ino;
 use crate::namespace::companion::{Companions, Meta};
 use crate::requester;

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 
-use super::super::context::Context;
-use super::super::subtree::{Node, RenderedFile};
-use super::super::{Access, Vfs};
 use super::{memory_of_part, part_of_view, unexpected};
 use crate::content::{Caller, MAX_ASSET};
+use crate::mount::assets::context::Context;
+use crate::mount::tree::subtree::{Node, RenderedFile};
+use crate::mount::{Access, Vfs};
 use hpimount_assets::view::import::{AllEdits, Edit, EditedFile};
 use hpimount_assets::view::report::Editing;
 use hpimount_assets::view::{AssetContext, AssetRef, ViewFormat};
@@ -19,7 +19,7 @@ use hpimount_containers::io;
 ///
 /// # Errors
 /// Returns an error if the asset cannot be read, or if there is not enough memory.
-pub(in super::super) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<String> {
+pub(crate) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<String> {
     let Some((rendered, _)) = shown.rendered() else {
         return Err(io::Error::UnknownFormat);
     };

@@ -21,12 +21,13 @@ use bytes::Bytes;
 
 use self::known::Known;
 use self::stored::new_asset;
-use super::context::Context;
-use super::hidden::HiddenCompanions;
-use super::subtree::{FileOfAsset, Node, RenderedFile};
-use super::{Access, Error, Ino, Options, Vfs, asset, format_of, place};
 use crate::content::{Caller, MAX_ASSET, Reader, Spool};
 use crate::memory::budget::{Budget, Charge};
+use crate::mount::assets::context::Context;
+use crate::mount::requests::hidden::HiddenCompanions;
+use crate::mount::tree::subtree::{FileOfAsset, Node, RenderedFile};
+use crate::mount::tree::{asset, place};
+use crate::mount::{Access, Error, Ino, Options, Vfs, format_of};
 use crate::namespace::companion::CONVERTED;
 use hpimount_assets::view::edit;
 use hpimount_assets::view::import::{Changed, Edit, Imported};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::super::Ino;
 use crate::content::{Spool, Spooled};
 use crate::memory::budget::{Budget, Charge};
+use crate::mount::Ino;
 use hpimount_containers::changes::NewFile;
 use hpimount_containers::io::{self, ReadAt};
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::super::Access;
-use super::super::context::Context;
-use super::super::subtree::Node;
-use super::super::{Ino, format_of};
 use super::{EditedAsset, Edits, memory_of_edit, unexpected};
 use crate::content::Caller;
 use crate::memory::budget::Charge;
+use crate::mount::Access;
+use crate::mount::assets::context::Context;
+use crate::mount::tree::subtree::Node;
+use crate::mount::{Ino, format_of};
 use hpimount_assets::view::edit;
 use hpimount_assets::view::edited_table;
 use hpimount_assets::view::report::{Report, TableEdit, TableEdits};

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::mount::order::gta::{self, DataFiles};
+use super::order::gta::{self, DataFiles};
 use hpimount_containers::io;
 use hpimount_containers::volume::{Entry, Name, NodeId, Sink};
 

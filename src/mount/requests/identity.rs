@@ -1,0 +1,132 @@
+//! What the bytes of files follow from, to tell versions of them apart without reading them.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use crate::mount::tree::place;
+use crate::mount::tree::subtree::{Node, RenderedFile};
+use crate::mount::{Prepared, Result, Sources, Vfs};
+use crate::namespace::numbers::Origin;
+use crate::namespace::tree::InodeKind;
+use crate::platform::FileStat;
+
+/// What is known of the bytes of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Identity {
+    /// Equal only for the same path and the same versions of the files that it is in.
+    pub(crate) number: u64,
+    /// Whether its bytes may also follow from files that may change and are not known: it
+    /// is made of an asset in a folder, where views look for other files.
+    pub(crate) is_vague: bool,
+}
+
+impl Vfs {
+    /// Returns what identifies the bytes of a file in this mount.
+    ///
+    /// # Errors
+    /// Returns an error if a folder around it cannot be read, or a tree around it cannot
+    /// be built again.
+    pub(crate) fn identity(&self, node: &Node<'_>) -> Result<Identity> {
+        let mut versions = Versions {
+            vfs: self,
+            hasher: DefaultHasher::new(),
+            is_in_folder: false,
+        };
+        place::path(self, node)?.hash(&mut versions.hasher);
+        versions.add(node)?;
+        Ok(Identity {
+            number: versions.hasher.finish(),
+            is_vague: node.rendered().is_some() && versions.is_in_folder,
+        })
+    }
+}
+
+/// The versions of the files that something is in or made of.
+struct Versions<'v> {
+    vfs: &'v Vfs,
+    hasher: DefaultHasher,
+    /// Whether a folder whose files may change is among what they are in.
+    is_in_folder: bool,
+}
+
+impl Versions<'_> {
+    /// Adds those of a node, and of what is around it.
+    fn add(&mut self, node: &Node<'_>) -> Result<()> {
+        let mut volumes = node.subtree().volumes.iter();
+        self.is_in_folder |= volumes.any(|volume| volume.volume.live().is_some());
+        self.add_file(node)?;
+        match (node.kind(), node.rendered()) {
+            (Some(InodeKind::Companion { of, .. }), _) => self.add_file(&node.other(of))?,
+            (Some(InodeKind::ForeignCompanion { of, .. }), _) => self.add(&self.vfs.node(of)?)?,
+            (_, Some((RenderedFile::OfView(viewed, _), _))) => {
+                self.add(&self.vfs.node(viewed.asset)?)?;
+            }
+            (_, Some((RenderedFile::OfAsset(file), _))) => self.add(&self.vfs.node(file.asset)?)?,
+            (_, Some((RenderedFile::Report(_, of), _))) => self.add(&self.vfs.node(of)?)?,
+            _ => {}
+        }
+        match node.subtree().range.origin {
+            Origin::Root | Origin::Files | Origin::Control => Ok(()),
+            Origin::Directory(around) | Origin::Hidden(around, _) | Origin::Plain(around) => {
+                self.add(&self.vfs.node(around)?)
+            }
+        }
+    }
+
+    fn add_file(&mut self, node: &Node<'_>) -> Result<()> {
+        let Some(file) = node.file() else {
+            return Ok(());
+        };
+        let version = file.volume.volume.version(file.file);
+        let version = version.map_err(|error| self.vfs.failed(node, &error))?;
+        version.stamp.hash(&mut self.hasher);
+        Ok(())
+    }
+}
+
+impl Prepared {
+    /// Adds what identifies the files that are opened at the start, and the changes to them;
+    /// the files of folders have versions of their own. Returns whether this is all: what
+    /// identifies a file on a server is not known before it is opened.
+    pub(crate) fn identify(&self, hasher: &mut dyn Hasher) -> bool {
+        let is_game = matches!(self.sources, Sources::Game { .. });
+        let changes = self.changes.iter().flat_map(|changes| &changes.paths);
+        let changes: Vec<&PathBuf> = changes.collect();
+        for path in self.paths() {
+            match (changes.contains(&&path), is_game) {
+                (true, _) => identify_all(&path, usize::MAX, hasher),
+                // The archives in the folder of a game are opened at the start.
+                (false, true) => identify_all(&path, 1, hasher),
+                (false, false) => identify_all(&path, 0, hasher),
+            }
+        }
+        self.sources.urls().next().is_none()
+    }
+}
+
+/// Adds a file, or a directory with what is in it down to this depth.
+fn identify_all(path: &Path, depth: usize, mut hasher: &mut dyn Hasher) {
+    path.hash(&mut hasher);
+    let Ok(file) = fs::File::open(path) else {
+        return;
+    };
+    let Ok(stat) = FileStat::of(&file) else {
+        return;
+    };
+    if !path.is_dir() {
+        stat.version().hash(&mut hasher);
+        return;
+    }
+    // Not its times, which change with the names in it.
+    stat.identity.hash(&mut hasher);
+    if depth == 0 {
+        return;
+    }
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        identify_all(&path, depth - 1, hasher);
+    }
+}

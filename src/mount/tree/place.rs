@@ -1,0 +1,140 @@
+//! Where an inode is in the mount: its path, its parent, and the entry under
+//! which the kernel knows a subtree.
+//!
+//! Users see the root of a subtree as the directory where the subtree is
+//! grafted.
+
+use std::borrow::Cow;
+
+use super::control;
+use super::subtree::Node;
+use crate::mount::{Error, Ino, Result, Vfs};
+use crate::namespace::companion::Shows;
+use crate::namespace::numbers::Origin;
+use crate::namespace::tree::{InodeKind, ROOT};
+use hpimount_containers::volume::FileId;
+
+/// Returns the path of an inode relative to the mount point.
+///
+/// # Errors
+/// Returns an error if a subtree around it cannot be built again.
+pub(crate) fn path(vfs: &Vfs, node: &Node<'_>) -> Result<String> {
+    let inner = node.tree().path(node.index);
+    let outer = match node.subtree().range.origin {
+        Origin::Root | Origin::Files => return Ok(inner),
+        Origin::Control => control::NAME.to_owned(),
+        Origin::Directory(directory) | Origin::Plain(directory) => {
+            path(vfs, &vfs.node(directory)?)?
+        }
+        Origin::Hidden(directory, shows @ Shows::Converted) => {
+            let directory = path(vfs, &vfs.node(directory)?)?;
+            joined(directory, &shows.name_beside(""))
+        }
+        Origin::Hidden(asset, shows) => shows.name_beside(&path(vfs, &vfs.node(asset)?)?),
+    };
+    Ok(joined(outer, &inner))
+}
+
+/// Returns the text of a symbolic link that is in a tree, or leads to an asset;
+/// `None` for all others.
+///
+/// # Errors
+/// Returns an error if the subtree with the asset cannot be built again.
+pub(crate) fn text_of<'n>(vfs: &Vfs, node: &'n Node<'_>) -> Result<Option<Cow<'n, [u8]>>> {
+    match node.kind() {
+        Some(InodeKind::AssetLink { asset }) => {
+            let text = link_to_asset(vfs, node, asset)?;
+            Ok(Some(text.into_bytes().into()))
+        }
+        _ => Ok(node.tree().link(node.index).map(Cow::Borrowed)),
+    }
+}
+
+/// Returns the text of a symbolic link to an asset, whose file is in the tree around
+/// the tree of the link.
+fn link_to_asset(vfs: &Vfs, link: &Node<'_>, asset: FileId) -> Result<String> {
+    let Origin::Directory(directory) = link.subtree().range.origin else {
+        return Err(Error::NotFound);
+    };
+    let directory = vfs.node(directory)?;
+    let around = directory.tree();
+    let target = around.asset(asset).ok_or(Error::NotFound)?;
+    let inner = link.tree().directories_to(link.index).len();
+    let up = around.directories_to(directory.index).len() + 1 + inner;
+    Ok("../".repeat(up) + &around.path(target))
+}
+
+/// Returns the text of a symbolic link to a directory from its parent. It is
+/// also valid if the directories above are spelled differently, since it leads
+/// up to the mount point and down by the exact names.
+///
+/// # Errors
+/// Returns an error under the same conditions as [`path`].
+pub(crate) fn link_text(vfs: &Vfs, directory: &Node<'_>) -> Result<String> {
+    let path = path(vfs, directory)?;
+    Ok("../".repeat(path.matches('/').count()) + &path)
+}
+
+/// Returns the parent of an inode.
+///
+/// # Errors
+/// Returns [`Error::NotFound`].
+pub(crate) fn parent(vfs: &Vfs, node: &Node<'_>) -> Result<Ino> {
+    match node.origin() {
+        Some(origin) => parent_of_root(vfs, origin),
+        None => directory_of(vfs, node),
+    }
+}
+
+/// Returns the directory that lists an inode.
+fn directory_of(vfs: &Vfs, node: &Node<'_>) -> Result<Ino> {
+    let inode = node.tree().inode(node.index).ok_or(Error::NotFound)?;
+    match node.subtree().range.origin {
+        Origin::Directory(directory) if inode.parent == ROOT => Ok(directory),
+        origin @ Origin::Plain(_) => parent_of_root(vfs, origin),
+        _ => Ok(node.ino_of(inode.parent)),
+    }
+}
+
+/// Returns the parent of the subtree at `origin`.
+fn parent_of_root(vfs: &Vfs, origin: Origin) -> Result<Ino> {
+    match origin {
+        Origin::Root | Origin::Files | Origin::Control => Ok(Ino::ROOT),
+        Origin::Directory(directory) => parent(vfs, &vfs.node(directory)?),
+        Origin::Hidden(directory, Shows::Converted) | Origin::Plain(directory) => {
+            match vfs.node(directory)?.origin() {
+                Some(Origin::Directory(seen)) => Ok(seen),
+                _ => Ok(directory),
+            }
+        }
+        Origin::Hidden(asset, _) => directory_of(vfs, &vfs.node(asset)?),
+    }
+}
+
+/// Returns the entry under which the kernel knows the subtree at `origin`: its
+/// parent and its name. A permanent part of the mount has no such entry.
+pub(crate) fn entry_of(vfs: &Vfs, origin: Origin) -> Option<(Ino, String)> {
+    let name = match origin {
+        Origin::Directory(directory) => {
+            let directory = vfs.node(directory).ok()?;
+            directory.tree().name(directory.index).to_owned()
+        }
+        Origin::Hidden(of, shows) => {
+            let of = vfs.node(of).ok()?;
+            shows.name_beside(of.tree().name(of.index))
+        }
+        // They are forgotten together with the root of the disc.
+        Origin::Plain(disc) => return entry_of(vfs, vfs.node(disc).ok()?.origin()?),
+        Origin::Root | Origin::Files | Origin::Control => return None,
+    };
+    Some((parent_of_root(vfs, origin).ok()?, name))
+}
+
+/// Joins two paths.
+fn joined(outer: String, path: &str) -> String {
+    match (outer.is_empty(), path.is_empty()) {
+        (_, true) => outer,
+        (true, false) => path.to_owned(),
+        (false, false) => format!("{outer}/{path}"),
+    }
+}
