@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Access, File, Images, OpenVolume, Reader};
+use super::{Access, File, OpenVolume, Reader};
 use hpimount_containers::io::ReadAt;
 use hpimount_containers::volume::{Content, FileId, Volume};
 
@@ -29,18 +29,7 @@ impl Member {
         len: u64,
     ) -> Self {
         Self {
-            volume: Arc::new(OpenVolume {
-                id: reader.next_image(),
-                name: String::new(),
-                location: String::new(),
-                format,
-                is_plain_folder: true,
-                nesting: 0,
-                stored: 0,
-                images: Images::default(),
-                volume,
-                plan: None,
-            }),
+            volume: OpenVolume::new("", format, volume).numbered(reader.next_image()),
             reader: reader.clone(),
             file: FileId(0),
             len,

@@ -21,9 +21,10 @@ mod stream;
 mod unwrap;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::memory::budget::Charge;
-use hpimount_containers::io::unit_in;
+use hpimount_containers::io::{BlockBuffer, unit_in};
 use hpimount_containers::volume::{Content, FileId, Volume};
 
 pub use self::block::{Access, Bytes};
@@ -50,7 +51,7 @@ pub struct VolumeId(pub u64, pub u32);
 
 /// A volume of the mount.
 pub struct OpenVolume {
-    /// Its number.
+    /// Its number, once it is in a subtree.
     pub id: VolumeId,
     /// Name of its file, as users know it.
     pub name: String,
@@ -74,6 +75,37 @@ pub struct OpenVolume {
 }
 
 impl OpenVolume {
+    /// Creates a volume without a number, and without a file that it was opened from.
+    pub fn new(name: &str, format: &'static str, volume: Box<dyn Volume>) -> Self {
+        Self {
+            id: VolumeId(0, 0),
+            name: name.to_owned(),
+            location: String::new(),
+            format,
+            is_plain_folder: false,
+            nesting: 0,
+            stored: 0,
+            images: Images::default(),
+            volume,
+            plan: None,
+        }
+    }
+
+    /// Gives it a number.
+    pub fn numbered(self, id: VolumeId) -> Arc<Self> {
+        Arc::new(Self { id, ..self })
+    }
+
+    /// Returns the memory that it holds, in bytes.
+    pub fn memory(&self) -> usize {
+        let texts = self.name.capacity() + self.location.capacity();
+        let block = match self.stored {
+            0 => 0,
+            stored => BlockBuffer::memory(stored),
+        };
+        size_of::<Self>() + texts + block + self.volume.memory() + self.images.memory
+    }
+
     /// Returns the warnings about the block images around it and about itself, one
     /// sentence each.
     pub fn warnings(&self) -> impl Iterator<Item = &String> {

@@ -125,7 +125,7 @@ impl Contents<'_> {
     /// Returns an error under the same conditions as [`Contents::entries`].
     pub fn find(&self, directory: Ino, name: &str) -> Result<Option<Entry>> {
         let (node, _) = self.0.directory(directory)?;
-        let folds = !self.0.options.case_sensitive;
+        let folds = !self.0.options().case_sensitive;
         let found = node.tree().find(node.index, name, folds);
         Ok(found.and_then(|(name, index)| self.entry(name, &node.other(index))))
     }
@@ -166,7 +166,8 @@ impl Contents<'_> {
         let range = offset..offset.saturating_add(size.into());
         Ok(self
             .0
-            .node_bytes(&self.0.node(ino)?, range, Access::Unknown)??)
+            .assets()
+            .bytes(&self.0.node(ino)?, range, Access::Unknown)??)
     }
 
     /// Returns the bytes of a file in pieces, from its start to the first error.
@@ -344,7 +345,7 @@ impl Contents<'_> {
     /// read and has at most `max_pixels` pixels.
     pub fn picture(&self, asset: Ino, max_pixels: usize) -> Option<Picture> {
         let asset = self.0.node(asset).ok()?;
-        self.0.picture(&asset, max_pixels).ok().flatten()
+        self.0.assets().picture(&asset, max_pixels).ok().flatten()
     }
 
     /// Parses a file as the asset type given by its archive or its name. Passes its
@@ -355,8 +356,11 @@ impl Contents<'_> {
     pub fn parse(&self, ino: Ino, see: &dyn Fn(&[u8])) -> std::result::Result<Parsed, Trouble> {
         let node = self.0.node(ino)?;
         let format = format_of(&node).ok_or(Error::NotFound)?;
-        let context = Context::seen_by(self.0, &node, see);
-        let model = self.0.model_in(&context, format, Caller::Request)?;
+        let context = Context::seen_by(self.0.assets(), &node, see);
+        let model = self
+            .0
+            .assets()
+            .model_in(&context, format, Caller::Request)?;
         let failure = model.view.failure().cloned();
         let warnings = match failure {
             None => model.view.warnings(),
@@ -421,7 +425,7 @@ fn role_of(vfs: &Vfs, node: &Node<'_>) -> Option<Role> {
         // The text that says why the archive cannot be opened.
         InodeKind::File { .. } if node.subtree().problem.is_some() => Role::Generated,
         InodeKind::File { .. } => Role::File {
-            is_asset: vfs.options.meta != Meta::Off && format_of(node).is_some(),
+            is_asset: vfs.options().meta != Meta::Off && format_of(node).is_some(),
         },
     })
 }

@@ -31,8 +31,8 @@ impl<'a> Shown<'a> {
         asset: &'a Node<'a>,
         format: &'static ViewFormat,
     ) -> Result<Self, Trouble> {
-        let context = Context::new(vfs, asset);
-        let model = vfs.model_in(&context, format, Caller::Request)?;
+        let context = Context::new(vfs.assets(), asset);
+        let model = vfs.assets().model_in(&context, format, Caller::Request)?;
         Ok(Self {
             vfs,
             files: model.view.files(),

@@ -4,41 +4,26 @@
 //! A [`Vfs`] is shared by several threads. It never writes, and its contents
 //! change only with the sources.
 //!
-//! # Parts
+//! # Rooms
 //!
-//! A part uses parts of its own line or of lines below, and never in a circle. The parts
-//! share [`Vfs`], the state of a mount, and most of them add methods to it. Recursion
-//! goes through these methods: to find an inode, the subtree around it may have to be
+//! A room uses only those below it, and its files do not use each other in a circle.
+//! Recursion goes through methods: to find an inode, the subtree around it may have to be
 //! built, and that reads other inodes.
 //!
-//! * Opening: [`Sources`] names the sources, and `open` opens them. `source_trees`
-//!   makes one tree of all sources, `order` decides which archive of a game wins, and
-//!   `partner` finds the other files that a source consists of. `asset` shows a source
-//!   that is a single asset. `changes` applies folders of changes to sources, or puts
-//!   them above what the sources show; `edited` turns edited files of converted trees
-//!   back into assets, and `compare` compares the folders with what the mount shows.
-//! * Requests: `operations` has the operations of a file system, except for those that
-//!   read files. `listing` lists directories, `hidden` finds companions that are not
-//!   listed, `xattr` has the extended attributes, and `checks` the checks and reports
-//!   that combine many assets.
-//! * Subtrees: `nodes` finds inodes by their numbers, and enters directories. A mount
-//!   consists of trees of inodes (`namespace`), each with the volumes of its files. The
-//!   trees of the sources are permanent. The others are built on demand by `build`:
-//!   directories of folders, archives (`X.d`), and assets (`X.meta`); `plain` builds
-//!   the plain files of discs, and `converted` the directories of converted trees. Those
-//!   trees count towards the memory budget and are evicted when memory is short. A tree
-//!   that is built again gets the same inode numbers, so that users do not notice.
-//! * Assets: `picture` finds the picture that represents one, and `render` makes the
-//!   files that are generated. `context` gives views access to other files, which
-//!   `folder_ids`, `beside`, `find` and `game` find.
-//! * Inodes: their `attributes`, the bytes of files (`read`), and their `identity`. `place`
-//!   knows paths and parents, and `stats` has the counters of the mount.
-//! * State: `vfs`. `control` is the directory `.hpimount`. `grafts` keeps the subtrees
-//!   and finds them by inode numbers; `volume` opens a file as a volume, both for a
-//!   source and for an archive inside another one; `subtree` is a tree with its volumes,
-//!   and `merge` makes the tree of a merged game. `applied` has the paths of applied
-//!   changes, and `invalidate` makes the kernel forget entries. Inodes that exist only
-//!   while the kernel remembers them are in `namespace::transient`.
+//! * `open`: [`Sources`] names the sources, `order` decides which archive of a game wins,
+//!   and `partner` finds the other files that a source consists of.
+//! * `changes` applies folders of changes to sources, or puts them above what the sources
+//!   show; `edited` turns edited files of converted trees back into assets.
+//! * `requests`: [`Vfs`] has the operations of a file system. `listing` lists directories,
+//!   `hidden` finds companions that are not listed, and `xattr` has the extended attributes.
+//!   `kernel` counts what the kernel remembers. `compare` compares folders of changes with
+//!   what the mount shows.
+//! * `assets`: the files that are generated from assets, and what views see of the mount.
+//! * `tree`: the inodes, and the volumes of their files. `grafts` finds subtrees by inode
+//!   numbers, `place` knows paths and parents, and `control` is the directory `.hpimount`.
+//!
+//! What generates the directories of assets is a function that `tree` gets from `assets`
+//! ([`Show`](tree::Show)): the only way up.
 //!
 //! # Lock order
 //!

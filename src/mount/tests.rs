@@ -17,10 +17,10 @@ fn with_aliases(max_aliases: usize) -> Vfs {
         .dir(builder.root(), Name::utf_8("MAPS"), None)
         .unwrap();
     builder.dir(maps, Name::utf_8("Sub"), None).unwrap();
-    let vfs = Vfs::within(&Budget::new(64 << 20), Options::default());
-    vfs.grafts.add(Origin::Root, builder.finish(), Vec::new());
-    lock(&vfs.transients).max_aliases = max_aliases;
-    vfs
+    let mount = assets::new_tree(&Budget::new(64 << 20), Options::default());
+    mount.grafts.add(Origin::Root, builder.finish(), Vec::new());
+    lock(&mount.transients).max_aliases = max_aliases;
+    Vfs::of(mount)
 }
 
 /// Looks up a name that must be a symbolic link, and returns its text.
@@ -72,10 +72,10 @@ fn numbers_of_a_subtree_that_was_built_anew_are_stale_and_the_kernel_forgets_the
     std::fs::write(&asset, "[UNIT]{Name=another;}").unwrap();
     // As if memory had been short.
     let asset = vfs.lookup(Ino::ROOT, "a.tdf").unwrap().ino;
-    vfs.reader
+    vfs.reader()
         .forget_model(vfs.node(asset).unwrap().file().unwrap());
-    let range = vfs.grafts.numbers().find(file).unwrap();
-    vfs.grafts.discard(range.origin);
+    let range = vfs.mount.grafts.numbers().find(file).unwrap();
+    vfs.mount.grafts.discard(range.origin);
 
     assert_eq!(vfs.getattr(file), Err(Error::Stale));
     let forgotten = vfs.next_invalidation();
@@ -127,7 +127,7 @@ fn numbers_that_the_kernel_has_forgotten_are_dropped_and_never_used_again() {
         last = enter(&vfs, number);
         forget(&vfs, last);
     }
-    let inodes = vfs.grafts.numbers().inodes();
+    let inodes = vfs.mount.grafts.numbers().inodes();
     assert!(inodes < 2000, "{inodes}");
     // The kernel has not forgotten this one.
     assert_eq!(vfs.getattr(held[1]).unwrap().ino, held[1]);
@@ -160,7 +160,7 @@ fn the_kernel_is_to_forget_the_directories_that_it_used_first() {
 fn a_directory_under_another_spelling_keeps_its_numbers() {
     let (_source, vfs) = with_assets(1000);
     let alias = vfs.lookup(Ino::ROOT, "0.TDF.meta").unwrap().ino;
-    let directory = lock(&vfs.transients).directory(alias).unwrap();
+    let directory = lock(&vfs.mount.transients).directory(alias).unwrap();
     let enter_all = || {
         for number in 1..1000 {
             forget(&vfs, enter(&vfs, number));

@@ -305,7 +305,7 @@ pub(super) fn entry(site: &Site, directory: &str, listed: &Listed) -> Map<String
 
 /// Returns the name of the directory with what is in a file.
 fn enter(vfs: &Vfs, file: Attr, name: &str, is_asset: bool) -> Option<String> {
-    let shows_assets = vfs.options.meta != mount::Meta::Off;
+    let shows_assets = vfs.options().meta != mount::Meta::Off;
     match Contents(vfs).inside(file.ino) {
         Some(_) => Some(format!("{name}.d")),
         None if is_asset && shows_assets => Some(format!("{name}.meta")),
@@ -330,7 +330,9 @@ fn companion(site: &Site, directory: &str, name: &str) -> Option<Value> {
 /// Returns the paths of what the assets among some entries are converted to, by their inodes.
 fn converted_names(vfs: &Vfs, directory: &Place, listed: &[Listed]) -> HashMap<u64, Vec<String>> {
     let assets: Vec<_> = listed.iter().map(|entry| entry.attr.ino).collect();
-    let found = vfs.converted_files(directory.found.attr.ino, &assets);
+    let found = vfs
+        .assets()
+        .converted_files(directory.found.attr.ino, &assets);
     let mut names: HashMap<u64, Vec<String>> = HashMap::new();
     for (asset, path) in found.unwrap_or_default() {
         names.entry(asset.0).or_default().push(path);

@@ -286,6 +286,7 @@ fn file(html: &mut String, place: &Place) {
     if let Ok(directory) = ino {
         let files = place
             .vfs()
+            .assets()
             .converted_files(directory.attr.ino, &[attr.ino])
             .unwrap_or_default();
         for ino in &directory.lookups {

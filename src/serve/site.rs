@@ -61,7 +61,7 @@ impl Site {
         handles: Handles,
     ) -> Self {
         let mut hasher = Sha256::new();
-        let options = &vfs.options;
+        let options = vfs.options();
         hasher.update(env!("CARGO_PKG_VERSION"));
         hasher.update(format!(
             "{:?} {:?} {} {} {:?}",

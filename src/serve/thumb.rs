@@ -77,7 +77,7 @@ pub(super) fn answer(
 fn made(place: &Place, size: u32) -> Result<Bytes, Error> {
     let (vfs, ino) = (place.vfs(), place.found.attr.ino);
     let asset = vfs.node(vfs.asset_of_generated(ino).unwrap_or(ino))?;
-    let picture = match vfs.small_picture(&asset, size) {
+    let picture = match vfs.assets().small_picture(&asset, size) {
         Err(Error::NoAttribute) if has_extension(place.found.path.as_bytes(), "png") => {
             of_file(place, size)?
         }

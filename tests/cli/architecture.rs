@@ -1,6 +1,6 @@
-//! The maps in CONTRIBUTING.md have every module of the crates, from the highest
-//! layer to the lowest, and a module uses only lower ones. No files use each other in a
-//! circle.
+//! The maps in CONTRIBUTING.md have every module of the crates, and of the mount, from the
+//! highest layer to the lowest, and a module uses only lower ones. No files use each other
+//! in a circle, and neither do the folders of the mount.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,6 +20,19 @@ const CRATES: [&str; 11] = [
     "crates/patches/src",
     "crates/containers/src",
 ];
+
+/// The modules with a map of their own: the folder of the crate, and the path in it.
+fn maps() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let crates = CRATES.iter().map(|folder| (*folder, ""));
+    crates.chain([("src", "mount")])
+}
+
+/// Returns the folder of a module in a crate.
+fn folder_of(folder: &str, module: &str) -> String {
+    format!("{folder}/{}", module.replace("::", "/"))
+        .trim_end_matches('/')
+        .to_owned()
+}
 
 /// The root of the repository.
 fn root() -> &'static Path {
@@ -151,6 +164,30 @@ fn parent(module: &str) -> &str {
     module.rsplit_once("::").map_or("", |(parent, _)| parent)
 }
 
+/// Returns the name of the module directly in `around` that `module` is, or is in.
+fn child<'m>(around: &str, module: &'m str) -> Option<&'m str> {
+    let inner = match around {
+        "" => module,
+        _ => module.strip_prefix(around)?.strip_prefix("::")?,
+    };
+    inner.split("::").next()
+}
+
+/// Removes the modules that are on no circle: those that use no other one, or that no other
+/// one uses.
+fn leave_circles(uses: &mut BTreeMap<String, BTreeSet<String>>) {
+    let mut count = 0;
+    while count != uses.len() {
+        count = uses.len();
+        let left: BTreeSet<String> = uses.keys().cloned().collect();
+        let used: BTreeSet<String> = uses.values().flatten().cloned().collect();
+        uses.retain(|module, others| {
+            others.retain(|other| left.contains(other));
+            !others.is_empty() && used.contains(module)
+        });
+    }
+}
+
 /// Returns the code of a file without comments and tests.
 fn code(text: &str) -> String {
     let lines = text.lines();
@@ -204,12 +241,14 @@ fn flatten(around: &str, tree: &str, paths: &mut Vec<(String, String)>) {
 
 #[test]
 fn the_maps_name_every_module() {
-    for folder in CRATES {
-        let found = entries(&root().join(folder));
+    for folder in maps().map(|(folder, module)| folder_of(folder, module)) {
+        let found = entries(&root().join(&folder));
         let found = found.iter().map(|path| path.file_name().unwrap());
         let found = found.map(|name| module_name(name.to_str().unwrap()));
-        let found: BTreeSet<String> = found.filter(|name| name != "lib").collect();
-        let named: BTreeSet<String> = rows(folder).into_keys().collect();
+        let found: BTreeSet<String> = found
+            .filter(|name| name != "lib" && name != "mod")
+            .collect();
+        let named: BTreeSet<String> = rows(&folder).into_keys().collect();
         assert_eq!(found, named, "{folder}");
     }
 }
@@ -218,16 +257,16 @@ fn the_maps_name_every_module() {
 fn a_module_uses_only_modules_of_lower_rows() {
     let mut compared = 0;
     let mut wrong = BTreeSet::new();
-    for folder in CRATES {
-        let rows = rows(folder);
-        let row = |module: &str| rows.get(module.split("::").next().unwrap());
+    for (folder, around) in maps() {
+        let rows = rows(&folder_of(folder, around));
+        let row = |module: &str| rows.get(child(around, module)?);
         let modules = Modules::read(folder);
         for module in modules.files.keys() {
+            let Some(own) = row(module) else { continue };
             for other in modules.used_by(module) {
                 compared += 1;
-                if row(&other).is_some_and(|other| other < row(module).unwrap()) {
-                    let top = other.split("::").next().unwrap().to_owned();
-                    wrong.insert((modules.file(module).to_owned(), top));
+                if row(&other).is_some_and(|other| other < own) {
+                    wrong.insert((modules.file(module).to_owned(), other));
                 }
             }
         }
@@ -245,24 +284,44 @@ fn no_files_use_each_other_in_a_circle() {
             let is_around = module.starts_with(&format!("{other}::")) || other.is_empty();
             !is_around
         };
-        let mut uses: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for module in modules.files.keys() {
             let mut used = modules.used_by(module);
             used.retain(|other| counts(module, other));
-            uses.insert(module, used);
+            uses.insert(module.clone(), used);
         }
-        // Files that use no other one, or that no other one uses, are on no circle.
-        let mut count = 0;
-        while count != uses.len() {
-            count = uses.len();
-            let left: BTreeSet<String> = uses.keys().map(|&module| module.to_owned()).collect();
-            let used: BTreeSet<String> = uses.values().flatten().cloned().collect();
-            uses.retain(|module, others| {
-                others.retain(|other| left.contains(other));
-                !others.is_empty() && used.contains(*module)
-            });
-        }
+        leave_circles(&mut uses);
         assert!(uses.is_empty(), "{folder}: {uses:#?}");
+    }
+}
+
+/// What a folder has in it counts as a whole: files of two folders that use each other make
+/// a circle of these, although no file is on one.
+#[test]
+fn no_folders_of_the_mount_use_each_other_in_a_circle() {
+    let modules = Modules::read("src");
+    let of_mount = |module: &&String| module.starts_with("mount::");
+    let folders: BTreeSet<&str> = modules
+        .files
+        .keys()
+        .filter(of_mount)
+        .map(|module| parent(module))
+        .collect();
+    assert!(folders.len() > 6, "{folders:?}");
+    for around in folders {
+        let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for module in modules.files.keys() {
+            let Some(own) = child(around, module) else {
+                continue;
+            };
+            let used = modules.used_by(module).into_iter();
+            let used = used.filter_map(|other| child(around, &other).map(str::to_owned));
+            uses.entry(own.to_owned())
+                .or_default()
+                .extend(used.filter(|other| other != own));
+        }
+        leave_circles(&mut uses);
+        assert!(uses.is_empty(), "{around}: {uses:#?}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::content::checkpoints::SPACING;
-use crate::content::{File, Images, OpenVolume, Reader, Spool, VolumeId};
+use crate::content::{File, OpenVolume, Reader, Spool, VolumeId};
 use hpimount_containers::volume::{Content, FileId, Streams, Volume, Whole};
 
 /// Memory of a decoder that can be copied.
@@ -200,15 +200,7 @@ impl Case {
             reader: Reader::new(&Budget::new(memory), Spool::new(None, spool)),
             volume: OpenVolume {
                 id: VolumeId(1, 0),
-                name: String::new(),
-                location: String::new(),
-                format: "test",
-                is_plain_folder: true,
-                nesting: 0,
-                stored: 0,
-                images: Images::default(),
-                volume: Box::new(volume),
-                plan: None,
+                ..OpenVolume::new("", "test", Box::new(volume))
             },
             decoded,
         }

@@ -98,7 +98,7 @@ impl Workplace<'_, '_> {
     /// Checks the assets of a directory together.
     fn together(&self, directory: Ino, path: &str) {
         let subject = &self.subject;
-        match subject.vfs.findings(directory) {
+        match subject.vfs.assets().findings(directory) {
             Ok(found) => {
                 for one in found {
                     let severity = match one.is_style {

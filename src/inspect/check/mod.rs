@@ -412,7 +412,7 @@ impl Check<'_, '_> {
     fn together(&self, directory: &HeldIno, path: &str, jobs: &Adder<'_, Job>) {
         let vfs = self.workplace.subject.vfs;
         let is_shown = self.plan.options.meta != Meta::Off;
-        if is_shown && vfs.is_checked_as_a_whole(**directory) == Ok(true) {
+        if is_shown && vfs.assets().is_checked_as_a_whole(**directory) == Ok(true) {
             let (directory, path) = (directory.clone(), path.to_owned());
             jobs.add(Job::Together { directory, path });
         }

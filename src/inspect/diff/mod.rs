@@ -137,7 +137,7 @@ pub(crate) fn diff_entries(
     let limits = Limits {
         threads,
         expansion: EXPANSION,
-        lone: vfs.options.cache_size / 4,
+        lone: vfs.options().cache_size / 4,
         edits: 0,
     };
     let style = Style {
@@ -148,7 +148,7 @@ pub(crate) fn diff_entries(
     let (mut trouble, bar) = (|_: &str| {}, ProgressBar::hidden());
     let names = [old_name, new_name];
     let mut output = DiffOutput::new(out, &mut trouble, names, style, &bar, None);
-    let diff = Diff::new([vfs; 2], &limits, vfs.options.meta != Meta::Off, false);
+    let diff = Diff::new([vfs; 2], &limits, vfs.options().meta != Meta::Off, false);
     let mut lone = LoneFiles::new(limits.lone);
     let both = Directories {
         path: String::new(),

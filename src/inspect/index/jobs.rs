@@ -114,7 +114,12 @@ impl<'a> Jobs<'a> {
                 }
             }
             Role::Directory => {
-                if self.vfs.has_references(*step.entry.ino).unwrap_or_default() {
+                if self
+                    .vfs
+                    .assets()
+                    .has_references(*step.entry.ino)
+                    .unwrap_or_default()
+                {
                     self.push_references(self.archive(), step.entry.ino.clone());
                 }
                 self.push_entry(&step, "directory");

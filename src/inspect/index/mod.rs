@@ -211,7 +211,7 @@ impl Indexer<'_> {
                     }
                 };
                 // The file that is at fault has the error as its own row.
-                let _ = self.vfs.references(*directory, &mut send);
+                let _ = self.vfs.assets().references(*directory, &mut send);
             }
             Job::Unlisted {
                 archive,
@@ -296,7 +296,7 @@ impl Indexer<'_> {
         } else if is_asset {
             self.asset(*entry.ino, &mut row);
         }
-        if row.text.is_none() && self.vfs.options.meta != Meta::Off {
+        if row.text.is_none() && self.vfs.options().meta != Meta::Off {
             row.text = texts::of_file(self.vfs, *entry.ino, &row);
         }
         row

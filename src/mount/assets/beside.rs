@@ -2,8 +2,9 @@
 //! are also resolved there (SEMANTICS, Names from other archives).
 
 use crate::content::OpenVolume;
+use crate::mount::Result;
+use crate::mount::tree::MountTree;
 use crate::mount::tree::subtree::{Node, Subtree};
-use crate::mount::{Result, Vfs};
 use crate::namespace::companion::Shows;
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Index, InodeKind, ROOT};
@@ -91,23 +92,23 @@ fn is_archive(name: &str) -> bool {
 /// # Errors
 /// Returns an error if one of them cannot be entered because of a temporary
 /// fault.
-pub(crate) fn archives<'a>(vfs: &'a Vfs, own: &Node<'a>) -> Result<Vec<Node<'a>>> {
+pub(crate) fn archives<'a>(mount: &'a MountTree, own: &Node<'a>) -> Result<Vec<Node<'a>>> {
     let mut found = Vec::new();
     let Some(volume) = archive_of(own.subtree()) else {
         return Ok(found);
     };
     if let Origin::Directory(directory) = own.subtree().range.origin {
-        let directory = vfs.node(directory)?;
+        let directory = mount.node(directory)?;
         if let Some(InodeKind::Companion {
             of,
             shows: Shows::Inside,
         }) = directory.kind()
         {
-            enter_siblings(vfs, &directory.other(of), &mut found)?;
+            enter_siblings(mount, &directory.other(of), &mut found)?;
         }
     }
     let own_name = volume.name.as_str();
-    let others = vfs.grafts.permanent();
+    let others = mount.grafts.permanent();
     let is_other = |other: &&Subtree| {
         other.range.first != own.subtree().range.first
             && other.range.origin != Origin::Control
@@ -129,13 +130,13 @@ pub(crate) fn archives<'a>(vfs: &'a Vfs, own: &Node<'a>) -> Result<Vec<Node<'a>>
 ///
 /// # Errors
 /// Returns an error if a directory around it cannot be built again.
-pub(crate) fn folder_around<'a>(vfs: &'a Vfs, own: &Node<'a>) -> Result<Option<Node<'a>>> {
+pub(crate) fn folder_around<'a>(mount: &'a MountTree, own: &Node<'a>) -> Result<Option<Node<'a>>> {
     let Origin::Directory(companion) = own.subtree().range.origin else {
         return Ok(None);
     };
-    let mut folder = vfs.node(companion)?.other(ROOT);
+    let mut folder = mount.node(companion)?.other(ROOT);
     while let Origin::Directory(entry) = folder.subtree().range.origin {
-        let entry = vfs.node(entry)?;
+        let entry = mount.node(entry)?;
         if !matches!(entry.kind(), Some(InodeKind::Deferred { .. })) {
             break;
         }
@@ -146,7 +147,11 @@ pub(crate) fn folder_around<'a>(vfs: &'a Vfs, own: &Node<'a>) -> Result<Option<N
 
 /// Enters the archives that are related to the archive `own`: those beside
 /// it, and those in the parent directory that every level needs.
-fn enter_siblings<'a>(vfs: &'a Vfs, own: &Node<'a>, found: &mut Vec<Node<'a>>) -> Result<()> {
+fn enter_siblings<'a>(
+    mount: &'a MountTree,
+    own: &Node<'a>,
+    found: &mut Vec<Node<'a>>,
+) -> Result<()> {
     let own_name = own.tree().name(own.index).to_owned();
     let Some(inode) = own.tree().inode(own.index) else {
         return Ok(());
@@ -159,7 +164,7 @@ fn enter_siblings<'a>(vfs: &'a Vfs, own: &Node<'a>, found: &mut Vec<Node<'a>>) -
             chosen.push((rank, directory.other(index)));
         }
     }
-    if let Some(above) = directory_above(vfs, &directory)? {
+    if let Some(above) = directory_above(mount, &directory)? {
         for (name, index) in above.tree().entries(above.index, 0) {
             if is_archive(name) && Rank::of(&own_name, name) == Rank::Boot {
                 chosen.push((Rank::Boot, above.other(index)));
@@ -170,7 +175,7 @@ fn enter_siblings<'a>(vfs: &'a Vfs, own: &Node<'a>, found: &mut Vec<Node<'a>>) -
     chosen.sort_by_key(|(rank, _)| *rank);
     for (_, file) in chosen.into_iter().take(MAX_ENTERED) {
         if let Some(companion) = companion(&file) {
-            found.push(vfs.enter(companion)?);
+            found.push(mount.enter(companion)?);
         }
     }
     found.retain(|node| archive_of(node.subtree()).is_some());
@@ -179,7 +184,7 @@ fn enter_siblings<'a>(vfs: &'a Vfs, own: &Node<'a>, found: &mut Vec<Node<'a>>) -
 
 /// Returns the parent of a directory; `None` for the root of the mount or
 /// of an archive.
-fn directory_above<'a>(vfs: &'a Vfs, directory: &Node<'a>) -> Result<Option<Node<'a>>> {
+fn directory_above<'a>(mount: &'a MountTree, directory: &Node<'a>) -> Result<Option<Node<'a>>> {
     let parent = |node: &Node<'a>| -> Option<Index> { Some(node.tree().inode(node.index)?.parent) };
     if directory.index != ROOT {
         return Ok(parent(directory).map(|index| directory.other(index)));
@@ -187,7 +192,7 @@ fn directory_above<'a>(vfs: &'a Vfs, directory: &Node<'a>) -> Result<Option<Node
     let Origin::Directory(outer) = directory.subtree().range.origin else {
         return Ok(None);
     };
-    let outer = vfs.node(outer)?;
+    let outer = mount.node(outer)?;
     let is_directory = matches!(outer.kind(), Some(InodeKind::Deferred { .. }));
     Ok(parent(&outer)
         .filter(|_| is_directory)

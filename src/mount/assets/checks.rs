@@ -1,9 +1,10 @@
 //! Checks and reports that combine many assets of a directory.
 
+use super::Assets;
 use super::context::Context;
 use super::converted;
 use crate::formats::{CHECKS, REFERENCES};
-use crate::mount::{Ino, Result, Vfs};
+use crate::mount::{Ino, Result};
 use hpimount_assets::view::AssetContext;
 use hpimount_assets::view::report::VisitReference;
 use hpimount_containers::io;
@@ -21,27 +22,29 @@ pub(crate) struct Found {
     pub(crate) is_style: bool,
 }
 
-impl Vfs {
+impl Assets<'_> {
     /// Returns whether the assets of a directory are checked together.
     ///
     /// # Errors
     /// Returns an error if the directory cannot be entered.
-    pub(crate) fn is_checked_as_a_whole(&self, directory: Ino) -> Result<bool> {
-        let (node, _) = self.directory(directory)?;
+    pub(crate) fn is_checked_as_a_whole(self, directory: Ino) -> Result<bool> {
+        let (node, _) = self.mount.directory(directory)?;
         let context = Context::new(self, &node);
         let mut checks = CHECKS.iter();
-        Ok(converted::has_reports(self, &node) && checks.any(|check| (check.applies)(&context)))
+        Ok(converted::has_reports(self.mount, &node)
+            && checks.any(|check| (check.applies)(&context)))
     }
 
     /// Returns whether the assets of a directory may refer to each other.
     ///
     /// # Errors
     /// Returns an error if the directory cannot be entered.
-    pub(crate) fn has_references(&self, directory: Ino) -> Result<bool> {
-        let (node, _) = self.directory(directory)?;
+    pub(crate) fn has_references(self, directory: Ino) -> Result<bool> {
+        let (node, _) = self.mount.directory(directory)?;
         let context = Context::new(self, &node);
         let mut references = REFERENCES.iter().copied().flatten();
-        Ok(converted::has_reports(self, &node) && references.any(|one| (one.applies)(&context)))
+        Ok(converted::has_reports(self.mount, &node)
+            && references.any(|one| (one.applies)(&context)))
     }
 
     /// Visits the references between the assets of a directory.
@@ -50,11 +53,11 @@ impl Vfs {
     /// Returns an error if the directory cannot be entered, if something cannot be
     /// read, or the errors of `visit`.
     pub(crate) fn references(
-        &self,
+        self,
         directory: Ino,
         visit: VisitReference<'_>,
     ) -> Result<io::Result<()>> {
-        let (node, _) = self.directory(directory)?;
+        let (node, _) = self.mount.directory(directory)?;
         let context = Context::new(self, &node);
         let references = REFERENCES.iter().copied().flatten();
         let visited = references
@@ -71,8 +74,8 @@ impl Vfs {
     ///
     /// # Errors
     /// Returns an error if the directory cannot be entered.
-    pub(crate) fn findings(&self, directory: Ino) -> Result<Vec<Found>> {
-        let (node, _) = self.directory(directory)?;
+    pub(crate) fn findings(self, directory: Ino) -> Result<Vec<Found>> {
+        let (node, _) = self.mount.directory(directory)?;
         let context = Context::new(self, &node);
         let checks = CHECKS.iter().filter(|check| (check.applies)(&context));
         let findings = checks.flat_map(|check| (check.find)(&context));

@@ -6,19 +6,21 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use super::Assets;
 use super::folder_ids::FolderIds;
 use super::{beside, find, game};
 use crate::content::{Caller, Kept, MAX_ASSET, SharedKey};
 use crate::formats::VIEW_FORMATS;
+use crate::mount::Ino;
 use crate::mount::tree::place;
 use crate::mount::tree::subtree::{HeldIno, Node};
-use crate::mount::{Ino, Vfs};
 use crate::namespace::companion;
 use crate::namespace::numbers::Hold;
 use crate::namespace::tree::InodeKind;
 use hpimount_assets::model::Reservation;
 use hpimount_assets::view::{
-    AssetContext, AssetKey, AssetRef, ChosenPalette, MakeShared, NamedAsset, Shared, View,
+    AssetContext, AssetRef, ChosenPalette, MakeShared, NamedAsset, Shared, View, ViewFile,
+    ViewFormat, AssetKey,
 };
 use hpimount_containers::io;
 use hpimount_containers::volume::{AssetTable, AssetType, FileId};
@@ -28,7 +30,7 @@ type See<'a> = dyn Fn(&[u8]) + 'a;
 
 /// The environment of an asset: the files that its view may read.
 pub(crate) struct Context<'a> {
-    vfs: &'a Vfs,
+    assets: Assets<'a>,
     asset: &'a Node<'a>,
     /// The context of the asset whose view requested the model of this one.
     outer: Option<&'a dyn Making>,
@@ -49,9 +51,9 @@ pub(crate) struct Context<'a> {
 impl<'a> Context<'a> {
     /// Creates the context of `asset`, which is a file, or for a report the
     /// directory that paths are relative to.
-    pub(crate) fn new(vfs: &'a Vfs, asset: &'a Node<'a>) -> Self {
+    pub(crate) fn new(assets: Assets<'a>, asset: &'a Node<'a>) -> Self {
         Self {
-            vfs,
+            assets,
             asset,
             outer: None,
             root: OnceCell::new(),
@@ -67,22 +69,22 @@ impl<'a> Context<'a> {
     /// which have the bytes in `changed`. Models, and values that views share, still
     /// show the original.
     pub(crate) fn with_changes(
-        vfs: &'a Vfs,
+        assets: Assets<'a>,
         asset: &'a Node<'a>,
         changed: &'a HashMap<Ino, Bytes>,
     ) -> Self {
         Self {
             changed: Some(changed),
-            ..Self::new(vfs, asset)
+            ..Self::new(assets, asset)
         }
     }
 
     /// Creates the context of `asset`, whose bytes are passed to `see` when they are
     /// parsed.
-    pub(crate) fn seen_by(vfs: &'a Vfs, asset: &'a Node<'a>, see: &'a See<'a>) -> Self {
+    pub(crate) fn seen_by(assets: Assets<'a>, asset: &'a Node<'a>, see: &'a See<'a>) -> Self {
         Self {
             see: Some(see),
-            ..Self::new(vfs, asset)
+            ..Self::new(assets, asset)
         }
     }
 
@@ -91,18 +93,26 @@ impl<'a> Context<'a> {
     pub(crate) fn within(outer: &'a Context<'_>, asset: &'a Node<'a>) -> Self {
         Self {
             outer: Some(outer),
-            ..Self::new(outer.vfs, asset)
+            ..Self::new(outer.assets, asset)
         }
-    }
-
-    /// Returns the mount.
-    pub(crate) fn vfs(&self) -> &'a Vfs {
-        self.vfs
     }
 
     /// Returns the asset.
     pub(crate) fn node_of_asset(&self) -> &'a Node<'a> {
         self.asset
+    }
+
+    /// Returns the file with this number of the asset's view.
+    ///
+    /// # Errors
+    /// Returns an error if the asset cannot be read.
+    pub(crate) fn part(
+        &self,
+        format: &'static ViewFormat,
+        number: usize,
+    ) -> io::Result<Option<ViewFile>> {
+        let model = self.assets.model_in(self, format, Caller::Request)?;
+        Ok(model.view.files().into_iter().nth(number))
     }
 
     /// Shows the bytes of the asset to whoever asked for them.
@@ -128,14 +138,14 @@ impl<'a> Context<'a> {
     }
 
     fn node(&self, file: AssetRef) -> Option<Node<'a>> {
-        self.vfs.node(Ino(file.0)).ok()
+        self.assets.mount.node(Ino(file.0)).ok()
     }
 
     /// Returns the directory that paths are relative to.
     fn root(&self) -> Option<&Node<'a>> {
         let root = self
             .root
-            .get_or_init(|| game::root_around(self.vfs, self.asset).ok());
+            .get_or_init(|| game::root_around(self.assets.mount, self.asset).ok());
         root.as_ref()
     }
 
@@ -147,7 +157,7 @@ impl<'a> Context<'a> {
             if matches!(node.kind(), Some(InodeKind::Companion { .. })) {
                 return None;
             }
-            node = self.vfs.enter(node).ok()?;
+            node = self.assets.mount.enter(node).ok()?;
             let (_, index) = node.tree().find(node.index, name, true)?;
             node = node.other(index);
         }
@@ -179,7 +189,7 @@ impl<'a> Context<'a> {
     /// Returns the roots of the archives beside the asset's own.
     fn beside(&self) -> &[Node<'a>] {
         self.beside.get_or_init(|| {
-            let found = beside::archives(self.vfs, self.asset);
+            let found = beside::archives(self.assets.mount, self.asset);
             // Damaged archives are skipped; other errors are temporary faults.
             let fault = |error| io::Error::Listing(Arc::new(std::io::Error::other(error)));
             self.ok_or_record(found.map_err(fault)).unwrap_or_default()
@@ -274,13 +284,13 @@ impl AssetContext for Context<'_> {
         let Some(root) = self.root() else {
             return Vec::new();
         };
-        let found = find::files_below(self.vfs, root, folder, extensions);
+        let found = find::files_below(self.assets.mount, root, folder, extensions);
         found.iter().map(|file| self.lend(file)).collect()
     }
 
     fn path_of(&self, file: AssetRef) -> String {
         let node = self.node(file);
-        let path = node.and_then(|node| place::path(self.vfs, &node).ok());
+        let path = node.and_then(|node| place::path(self.assets.mount, &node).ok());
         path.unwrap_or_default()
     }
 
@@ -297,7 +307,7 @@ impl AssetContext for Context<'_> {
             return Some(changed.clone());
         }
         let size = self.size_of(file)?;
-        let bytes = self.ok_or_record(self.vfs.reader.all_bytes(node.file()?, size))?;
+        let bytes = self.ok_or_record(self.assets.mount.reader.all_bytes(node.file()?, size))?;
         Some(bytes.into())
     }
 
@@ -306,7 +316,7 @@ impl AssetContext for Context<'_> {
             Some(_) => "encoding an edited file",
             None => "rendering it",
         };
-        let reserved = self.vfs.reader.reserve(what, bytes);
+        let reserved = self.assets.mount.reader.reserve(what, bytes);
         // Less can be rendered then, but an edited file is not refused for it.
         if let (Some(_), Err(fault)) = (self.changed, &reserved) {
             self.fault.replace(Some(fault.clone()));
@@ -324,7 +334,7 @@ impl AssetContext for Context<'_> {
         let asset = node.file()?.volume.volume.asset(node.file()?.file);
         let format = VIEW_FORMATS.get(companion::view_format(name, asset)? as usize)?;
         let context = Context::within(self, &node);
-        let model = self.vfs.model_in(&context, format, Caller::Parser);
+        let model = self.assets.model_in(&context, format, Caller::Parser);
         let model = self.ok_or_record(model)?;
         self.hold(&model.kept);
         Some(model.view.clone())
@@ -335,7 +345,7 @@ impl AssetContext for Context<'_> {
             name,
             root: self.root()?.ino().0,
         };
-        let shared = self.vfs.reader.shared(key, || {
+        let shared = self.assets.mount.reader.shared(key, || {
             let context = Context::within(self, self.asset);
             let made = make(&context);
             context.fault().map_or(Ok((made, context.kept())), Err)
@@ -344,14 +354,14 @@ impl AssetContext for Context<'_> {
     }
 
     fn find_outside(&self, extensions: &[&str]) -> Vec<AssetRef> {
-        let outermost = game::outermost(self.vfs, self.asset).ok();
+        let outermost = game::outermost(self.assets.mount, self.asset).ok();
         let Some((root, outermost)) = self.root().zip(outermost) else {
             return Vec::new();
         };
         if root.ino() == outermost.ino() {
             return Vec::new();
         }
-        let found = find::files_below(self.vfs, &outermost, "", extensions);
+        let found = find::files_below(self.assets.mount, &outermost, "", extensions);
         found.iter().map(|file| self.lend(file)).collect()
     }
 
@@ -367,9 +377,9 @@ impl AssetContext for Context<'_> {
 
     fn asset_name_anywhere(&self, id: u32) -> Option<NamedAsset> {
         self.asset_name(id).or_else(|| {
-            let ids = self.ok_or_record(FolderIds::around(self.vfs, self.asset))??;
-            let archive = self.vfs.node(ids.archive_of(id)?).ok()?;
-            let archive = self.vfs.enter(archive).ok()?;
+            let ids = self.ok_or_record(FolderIds::around(self.assets.mount, self.asset))??;
+            let archive = self.assets.mount.node(ids.archive_of(id)?).ok()?;
+            let archive = self.assets.mount.enter(archive).ok()?;
             let file = assets_of(&archive)?.find_id(id)?;
             self.named(&archive, file)
         })
@@ -404,14 +414,14 @@ impl AssetContext for Context<'_> {
 
     fn size_of(&self, file: AssetRef) -> Option<u64> {
         let node = self.node(file)?;
-        let size = self.ok_or_record(self.vfs.size_of(&node))?;
-        (size <= MAX_ASSET && self.vfs.reader.may_parse(size)).then_some(size)
+        let size = self.ok_or_record(self.assets.size_of(&node))?;
+        (size <= MAX_ASSET && self.assets.mount.reader.may_parse(size)).then_some(size)
     }
 
     fn list(&self, directory: &str) -> Vec<AssetRef> {
         let found = self
             .at(directory)
-            .and_then(|node| self.vfs.enter(node).ok());
+            .and_then(|node| self.assets.mount.enter(node).ok());
         let Some(node) = found else {
             return Vec::new();
         };
@@ -422,6 +432,6 @@ impl AssetContext for Context<'_> {
     }
 
     fn palette(&self) -> Option<&ChosenPalette> {
-        self.vfs.options.palette.as_deref()
+        self.assets.mount.options.palette.as_deref()
     }
 }

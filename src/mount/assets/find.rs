@@ -1,6 +1,6 @@
 //! Search for files by their extensions, in all directories.
 
-use crate::mount::Vfs;
+use crate::mount::tree::MountTree;
 use crate::mount::tree::subtree::{HeldIno, Node};
 use crate::namespace::tree::InodeKind;
 use hpimount_containers::text::has_extension;
@@ -13,7 +13,7 @@ const MAX_FOUND: usize = 1 << 21;
 /// of their paths; with an empty `folder`, also those in `root` itself.
 /// Directories that are listed on demand are entered; companions are not.
 pub(crate) fn files_below(
-    vfs: &Vfs,
+    mount: &MountTree,
     root: &Node<'_>,
     folder: &str,
     extensions: &[&str],
@@ -24,12 +24,12 @@ pub(crate) fn files_below(
     // Numbers instead of nodes: subtrees may be evicted meanwhile.
     let mut open = search.within(root, true, &mut left);
     while let Some(ino) = open.pop() {
-        let Ok(node) = vfs.node(*ino) else {
+        let Ok(node) = mount.node(*ino) else {
             continue;
         };
         if matches!(node.kind(), Some(InodeKind::File { .. })) {
             found.push(ino);
-        } else if let Ok(directory) = vfs.enter(node) {
+        } else if let Ok(directory) = mount.enter(node) {
             open.extend(search.within(&directory, false, &mut left));
         }
     }
@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
     use crate::mount::tree::place;
-    use crate::mount::{Ino, Options, Sources};
+    use crate::mount::{Ino, Options, Sources, Vfs};
     use crate::namespace::tree::ROOT;
 
     /// Returns the paths that are found in a folder with these files.
@@ -105,8 +105,8 @@ mod tests {
         };
         let vfs = Vfs::open(&sources, Options::default()).unwrap();
         let root = vfs.node(Ino::ROOT).unwrap().other(ROOT);
-        let found = files_below(&vfs, &root, folder, extensions).into_iter();
-        let path = |ino: HeldIno| place::path(&vfs, &vfs.node(*ino).unwrap()).unwrap();
+        let found = files_below(&vfs.mount, &root, folder, extensions).into_iter();
+        let path = |ino: HeldIno| place::path(&vfs.mount, &vfs.node(*ino).unwrap()).unwrap();
         found.map(path).collect()
     }
 

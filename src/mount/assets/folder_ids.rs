@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use super::{beside, find};
 use crate::content::{Kept, SharedKey};
+use crate::mount::tree::MountTree;
 use crate::mount::tree::subtree::{HeldIno, Node};
-use crate::mount::{Ino, Result, Vfs};
+use crate::mount::{Ino, Result};
 use hpimount_assets::view::Shared;
 use hpimount_containers::{hip, io};
 
@@ -41,17 +42,17 @@ impl FolderIds {
     /// # Errors
     /// Returns an error if they do not fit, or if an archive cannot be entered
     /// because of a temporary fault.
-    pub(crate) fn around(vfs: &Vfs, asset: &Node<'_>) -> io::Result<Option<Arc<Self>>> {
+    pub(crate) fn around(mount: &MountTree, asset: &Node<'_>) -> io::Result<Option<Arc<Self>>> {
         let fault = |error| io::Error::Listing(Arc::new(std::io::Error::other(error)));
-        let Some(folder) = beside::folder_around(vfs, asset).map_err(fault)? else {
+        let Some(folder) = beside::folder_around(mount, asset).map_err(fault)? else {
             return Ok(None);
         };
         let key = SharedKey {
             name: "HIP ids of a folder",
             root: folder.ino().0,
         };
-        let ids = vfs.reader.shared(key, || {
-            let ids = Self::collect(vfs, &folder).map_err(fault)?;
+        let ids = mount.reader.shared(key, || {
+            let ids = Self::collect(mount, &folder).map_err(fault)?;
             Ok((Box::new(ids), Kept::default()))
         })?;
         let ids: Arc<dyn Any + Send + Sync> = ids;
@@ -66,16 +67,16 @@ impl FolderIds {
         Some(**archive)
     }
 
-    fn collect(vfs: &Vfs, folder: &Node<'_>) -> Result<Self> {
-        let files = find::files_below(vfs, folder, "", hip::FORMAT.extensions);
+    fn collect(mount: &MountTree, folder: &Node<'_>) -> Result<Self> {
+        let files = find::files_below(mount, folder, "", hip::FORMAT.extensions);
         let (mut archives, mut ids) = (Vec::new(), Vec::new());
         for file in files.into_iter().take(MAX_ARCHIVES) {
-            let Some(companion) = beside::companion(&vfs.node(*file)?) else {
+            let Some(companion) = beside::companion(&mount.node(*file)?) else {
                 continue;
             };
             let number = archives.len() as u16;
             archives.push(companion.held_ino());
-            let archive = vfs.enter(companion)?;
+            let archive = mount.enter(companion)?;
             let volume = archive.subtree().volumes.first();
             let Some(volume) = volume.map(|volume| &volume.volume) else {
                 continue;

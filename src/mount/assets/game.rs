@@ -1,8 +1,9 @@
 //! Unpacked games and mods of Total Annihilation: the directories of a source
 //! that paths in their files are relative to.
 
+use crate::mount::tree::MountTree;
 use crate::mount::tree::subtree::Node;
-use crate::mount::{Error, Result, Vfs};
+use crate::mount::{Error, Result};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{InodeKind, ROOT};
 use hpimount_total_annihilation::directories::{DIRECTORIES, FEWEST_DIRECTORIES};
@@ -14,7 +15,7 @@ use hpimount_total_annihilation::directories::{DIRECTORIES, FEWEST_DIRECTORIES};
 ///
 /// # Errors
 /// Returns an error if a directory around it cannot be built again.
-pub(crate) fn root_around<'a>(vfs: &'a Vfs, node: &Node<'a>) -> Result<Node<'a>> {
+pub(crate) fn root_around<'a>(mount: &'a MountTree, node: &Node<'a>) -> Result<Node<'a>> {
     let mut directory = match node.kind() {
         Some(InodeKind::Dir { .. }) => node.clone(),
         _ => parent_in_tree(node)?,
@@ -22,7 +23,7 @@ pub(crate) fn root_around<'a>(vfs: &'a Vfs, node: &Node<'a>) -> Result<Node<'a>>
     while !is_root(&directory) {
         let above = match directory.subtree().range.origin {
             _ if directory.index != ROOT => Some(parent_in_tree(&directory)?),
-            Origin::Directory(entry) => above_subtree(&vfs.node(entry)?)?,
+            Origin::Directory(entry) => above_subtree(&mount.node(entry)?)?,
             _ => None,
         };
         match above {
@@ -38,10 +39,10 @@ pub(crate) fn root_around<'a>(vfs: &'a Vfs, node: &Node<'a>) -> Result<Node<'a>>
 ///
 /// # Errors
 /// Returns an error if a directory around it cannot be built again.
-pub(crate) fn outermost<'a>(vfs: &'a Vfs, node: &Node<'a>) -> Result<Node<'a>> {
+pub(crate) fn outermost<'a>(mount: &'a MountTree, node: &Node<'a>) -> Result<Node<'a>> {
     let mut root = node.other(ROOT);
     while let Origin::Directory(directory) = root.subtree().range.origin {
-        root = vfs.node(directory)?.other(ROOT);
+        root = mount.node(directory)?.other(ROOT);
     }
     Ok(root)
 }
@@ -84,7 +85,7 @@ mod tests {
 
     use super::*;
     use crate::mount::tree::place;
-    use crate::mount::{Ino, Options, Sources};
+    use crate::mount::{Ino, Options, Sources, Vfs};
 
     /// Returns the path of the directory that the paths in a file are relative
     /// to, in a folder with these files.
@@ -103,11 +104,11 @@ mod tests {
         let vfs = Vfs::open(&sources, Options::default()).unwrap();
         let mut node = vfs.node(Ino::ROOT).unwrap();
         for name in file.split('/') {
-            node = vfs.enter(node).unwrap();
+            node = vfs.mount.enter(node).unwrap();
             let (_, index) = node.tree().find(node.index, name, true).unwrap();
             node = node.other(index);
         }
-        place::path(&vfs, &root_around(&vfs, &node).unwrap()).unwrap()
+        place::path(&vfs.mount, &root_around(&vfs.mount, &node).unwrap()).unwrap()
     }
 
     #[test]

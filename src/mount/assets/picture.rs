@@ -1,10 +1,11 @@
 //! The picture that represents an asset, for thumbnails.
 
+use super::Assets;
 use super::context::Context;
 use crate::content::{Caller, Model};
 use crate::formats::VIEW_FORMATS;
-use crate::mount::Vfs;
 use crate::mount::tree::subtree::Node;
+use crate::mount::{Error, Meta, Result};
 use crate::namespace::companion;
 use hpimount_assets::model::{Picture, Scale, png, reduced, sheet};
 use hpimount_assets::view::{AssetContext, View, ViewFile, ViewFormat};
@@ -19,7 +20,7 @@ const CELL: u32 = 128;
 /// Bytes of a PNG file beside its pixels, at most.
 const MAX_CHUNKS: usize = 64 << 10;
 
-impl Vfs {
+impl Assets<'_> {
     /// Returns the picture that represents an asset: the preview of its format,
     /// or else a contact sheet of the pictures in the first folder of its
     /// `X.meta` that has any. Pictures of more than `max_pixels` pixels are
@@ -29,7 +30,7 @@ impl Vfs {
     /// Returns an error if the asset cannot be read, or if there is not enough
     /// memory.
     pub(crate) fn picture(
-        &self,
+        self,
         asset: &Node<'_>,
         max_pixels: usize,
     ) -> io::Result<Option<Picture>> {
@@ -45,6 +46,27 @@ impl Vfs {
         };
         let picture = view.representative(format);
         context.fault().map_or(Ok(picture), Err)
+    }
+
+    /// Returns the picture that represents an asset, with sides of at most `edge` pixels.
+    ///
+    /// # Errors
+    /// Returns [`Error::NoAttribute`] if there is none, or an error if the asset cannot be
+    /// read or there is not enough memory.
+    pub(crate) fn small_picture(self, asset: &Node<'_>, edge: u32) -> Result<Picture> {
+        if self.mount.options.meta == Meta::Off {
+            return Err(Error::NoAttribute);
+        }
+        let budget = self.mount.reader.budget();
+        let failed = |error| self.mount.failed(asset, &error);
+        // A pixel takes eight bytes while its PNG file is read. Two previews at a time
+        // leave memory for what they are made of.
+        let max_pixels = budget.limit() / 32;
+        let _memory = budget
+            .reserve("its preview", budget.limit() / 3, true)
+            .map_err(failed)?;
+        let picture = self.picture(asset, max_pixels).map_err(failed)?;
+        Ok(reduced(picture.ok_or(Error::NoAttribute)?, edge))
     }
 }
 

@@ -4,28 +4,29 @@ use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::Assets;
 use super::context::Context;
 use crate::content::{Caller, Kept, MAX_ASSET, Model};
 use crate::mount::tree::subtree::{FileOfAsset, Node, RenderedFile};
-use crate::mount::{Bytes, Vfs};
+use crate::mount::{Access, Bytes, Error, Result};
+use crate::namespace::tree::InodeKind;
 use hpimount_assets::view::report::Report;
 use hpimount_assets::view::{self, ViewFormat};
 use hpimount_containers::io;
-use hpimount_containers::volume;
 
-impl Vfs {
+impl<'m> Assets<'m> {
     /// Returns the parsed model of an asset.
     pub(crate) fn model(
-        &self,
+        self,
         asset: &Node<'_>,
         format: &'static ViewFormat,
     ) -> io::Result<Arc<Model>> {
         self.model_in(&Context::new(self, asset), format, Caller::Request)
     }
 
-    /// Like [`Vfs::model`], for the asset of `context`.
+    /// Like [`Assets::model`], for the asset of `context`.
     pub(crate) fn model_in(
-        &self,
+        self,
         context: &Context<'_>,
         format: &'static ViewFormat,
         caller: Caller,
@@ -34,7 +35,7 @@ impl Vfs {
         let file = asset.file().ok_or(io::Error::UnknownFormat)?;
         let refused = |size, error| {
             let view = (view::refused(format, size, error), Kept::default());
-            self.reader.model(file, 0, caller, |_| Ok(view))
+            self.mount.reader.model(file, 0, caller, |_| Ok(view))
         };
         let size = match self.size_of(asset) {
             Ok(size) if size > MAX_ASSET => {
@@ -47,14 +48,14 @@ impl Vfs {
             }
             Err(error) => return Err(error),
         };
-        let parsed = self.reader.model(file, size, caller, |bytes| {
+        let parsed = self.mount.reader.model(file, size, caller, |bytes| {
             context.show(bytes);
             let view = view::open(format, bytes, context);
             // A model that lacks unreadable parts must not be cached.
             context.fault().map_or(Ok((view, context.kept())), Err)
         });
         match parsed {
-            Err(error @ io::Error::NoMemory { .. }) if !self.reader.may_parse(size) => {
+            Err(error @ io::Error::NoMemory { .. }) if !self.mount.reader.may_parse(size) => {
                 refused(size, error)
             }
             // Unlike a fault, damage of the asset's data is permanent.
@@ -63,87 +64,105 @@ impl Vfs {
         }
     }
 
+    /// Returns the bytes of a file in the part of a range that is inside it; the
+    /// inner error is about its data.
+    pub(crate) fn bytes(
+        self,
+        node: &Node<'_>,
+        range: Range<u64>,
+        access: Access,
+    ) -> Result<io::Result<Bytes>> {
+        if !matches!(node.kind(), Some(InodeKind::File { .. })) {
+            return Err(Error::IsADirectory);
+        }
+        let size = match self.size_of(node) {
+            Ok(size) => size,
+            Err(error) => return Ok(Err(error)),
+        };
+        let range = range.start..range.end.min(size);
+        if range.is_empty() {
+            return Ok(Ok(Bytes::EMPTY));
+        }
+        Ok(match node.file() {
+            Some(file) => self.mount.reader.read(file, range, access),
+            None => self.rendered_bytes(node, range),
+        })
+    }
+
     /// Returns the bytes of a rendered file in `range`. What renders it is
     /// determined only if no rendering is kept.
-    pub(crate) fn rendered_bytes(&self, node: &Node<'_>, range: Range<u64>) -> io::Result<Bytes> {
+    pub(crate) fn rendered_bytes(self, node: &Node<'_>, range: Range<u64>) -> io::Result<Bytes> {
         let (rendered, key) = node.rendered().ok_or(io::Error::UnknownFormat)?;
-        self.reader.rendered(key, range, &|out| {
+        self.mount.reader.rendered(key, range, &|out| {
             self.part_of(node, &rendered)?.render(self, out)
         })
     }
 
     /// Returns the size of a file in bytes. One that was declared without a size is
     /// decoded or rendered if no cache knows it.
-    pub(crate) fn size_of(&self, node: &Node<'_>) -> io::Result<u64> {
+    pub(crate) fn size_of(self, node: &Node<'_>) -> io::Result<u64> {
         node.size().map_or_else(|| self.rendered_size(node), Ok)
     }
 
     /// Returns the size of a file that was declared without one; renders a generated file
     /// only if neither a cache nor the model of its asset knows its size.
-    pub(crate) fn rendered_size(&self, node: &Node<'_>) -> io::Result<u64> {
+    pub(crate) fn rendered_size(self, node: &Node<'_>) -> io::Result<u64> {
         if let Some(file) = node.file() {
-            return match file.volume.volume.content(file.file)? {
-                volume::Content::Generated(volume) => {
-                    let render = |out: &mut dyn Write| volume.generate(file.file, out);
-                    self.reader.rendered_size(file.key(), &render)
-                }
-                volume::Content::Stream(volume) => self.reader.size(file.key(), || {
-                    let size = volume.size(file.file)?;
-                    // With `-o force`, what cannot be decoded.
-                    for warning in file.volume.warnings() {
-                        log::warn!("{}: {warning}", file.volume.name);
-                    }
-                    Ok(size)
-                }),
-                _ => Err(io::Error::UnknownFormat),
-            };
+            return self.mount.decoded_size(file);
         }
         let (rendered, key) = node.rendered().ok_or(io::Error::UnknownFormat)?;
-        if let Some(size) = self.reader.known_size(key) {
+        if let Some(size) = self.mount.reader.known_size(key) {
             return Ok(size);
         }
         let part = self.part_of(node, &rendered)?;
         if let Some(size) = part.size() {
             // Cached for listings, which parse no assets.
-            self.reader.keep_size(key, size);
+            self.mount.reader.keep_size(key, size);
             return Ok(size);
         }
-        self.reader
+        self.mount
+            .reader
             .rendered_size(key, &|out| part.render(self, out))
     }
 
     /// Determines what a rendered file is a part of, for its size and its bytes.
-    fn part_of<'a>(&'a self, node: &Node<'_>, rendered: &RenderedFile<'_>) -> io::Result<Part<'a>> {
+    fn part_of(self, node: &Node<'_>, rendered: &RenderedFile<'_>) -> io::Result<Part<'m>> {
         match *rendered {
             RenderedFile::OfView(viewed, number) => {
-                let asset = self.node(viewed.asset).map_err(|_| io::Error::Changed)?;
+                let asset = self
+                    .mount
+                    .node(viewed.asset)
+                    .map_err(|_| io::Error::Changed)?;
                 let model = self.model(&asset, viewed.format)?;
                 if model.version != viewed.version {
-                    self.give_up(node);
+                    self.mount.give_up(node);
                     return Err(io::Error::Changed);
                 }
                 Ok(Part::Asset(asset, model, number.0 as usize))
             }
             RenderedFile::OfAsset(file) => self.part_of_asset(node, file),
             RenderedFile::Report(report, directory) => {
-                let directory = self.node(directory).and_then(|node| self.enter(node));
+                let directory = self
+                    .mount
+                    .node(directory)
+                    .and_then(|node| self.mount.enter(node));
                 let directory = directory.map_err(|_| io::Error::Changed)?;
                 Ok(Part::Report(directory, report))
             }
         }
     }
 
-    /// Like [`Vfs::part_of`], for a file of a converted tree.
-    fn part_of_asset<'a>(&'a self, node: &Node<'_>, file: &FileOfAsset) -> io::Result<Part<'a>> {
+    /// Like [`Assets::part_of`], for a file of a converted tree.
+    fn part_of_asset(self, node: &Node<'_>, file: &FileOfAsset) -> io::Result<Part<'m>> {
         let changed = || {
-            self.give_up(node);
+            self.mount.give_up(node);
             io::Error::Changed
         };
-        let asset = self.node(file.asset).map_err(|_| changed())?;
+        let asset = self.mount.node(file.asset).map_err(|_| changed())?;
         let model = self.model(&asset, file.format)?;
         if file.stamp.is_some_and(|stamp| stamp != model.version.stamp) {
             if let Some(file) = asset.file() {
-                self.reader.forget_model(file);
+                self.mount.reader.forget_model(file);
             }
             return Err(changed());
         }
@@ -156,7 +175,7 @@ impl Vfs {
     /// Returns the number in the view of an asset of a file that is converted
     /// from it; `None` if the asset does not have this file.
     pub(crate) fn number_in_view(
-        &self,
+        self,
         asset: &Node<'_>,
         file: &FileOfAsset,
     ) -> io::Result<Option<usize>> {
@@ -165,12 +184,12 @@ impl Vfs {
     }
 
     /// Returns the size of a generated file if it is known without rendering.
-    pub(crate) fn known_size(&self, node: &Node<'_>) -> Option<u64> {
+    pub(crate) fn known_size(self, node: &Node<'_>) -> Option<u64> {
         let key = match node.file() {
             Some(file) => file.key(),
             None => node.rendered()?.1,
         };
-        self.reader.known_size(key)
+        self.mount.reader.known_size(key)
     }
 }
 
@@ -202,14 +221,14 @@ impl Part<'_> {
         }
     }
 
-    fn render(&self, vfs: &Vfs, out: &mut dyn Write) -> io::Result<()> {
+    fn render(&self, assets: Assets<'_>, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Asset(asset, model, number) => {
-                let context = Context::new(vfs, asset);
+                let context = Context::new(assets, asset);
                 written(model.view.render(*number, &context, out), &context)
             }
             Self::Report(directory, report) => {
-                let context = Context::new(vfs, directory);
+                let context = Context::new(assets, directory);
                 written((report.render)(&context, out), &context)
             }
             Self::Nothing => Ok(()),

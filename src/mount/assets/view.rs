@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::Assets;
 use crate::formats::VIEW_FORMATS;
+use crate::mount::tree::MountTree;
 use crate::mount::tree::grafts::{Built, Files};
 use crate::mount::tree::subtree::{Node, Rendered, Viewed};
-use crate::mount::{Attr, Error, Result, Vfs};
+use crate::mount::{Error, Result};
 use crate::namespace::companion::Companions;
 use crate::namespace::tree::{Label, NewInode, TreeBuilder};
 use hpimount_assets::view::View;
@@ -19,11 +21,16 @@ use hpimount_containers::volume::{FileId, Name, NodeId, Sink};
 /// # Errors
 /// Returns an error if the asset cannot be read, or if there is not enough
 /// memory. An asset that cannot be parsed has a view that says so.
-pub(crate) fn build(vfs: &Vfs, asset: &Node<'_>, attr: Attr, format: u8) -> Result<Built> {
+pub(crate) fn build(
+    mount: &MountTree,
+    asset: &Node<'_>,
+    modified: i64,
+    format: u8,
+) -> Result<Built> {
     let format = VIEW_FORMATS.get(format as usize).ok_or(Error::NotFound)?;
-    let failed = |error| vfs.failed(asset, &error);
-    let model = vfs.model(asset, format).map_err(failed)?;
-    let mut builder = vfs.new_builder(attr.modified, Companions::NONE);
+    let failed = |error| mount.failed(asset, &error);
+    let model = Assets::of(mount).model(asset, format).map_err(failed)?;
+    let mut builder = mount.new_builder(modified, Companions::NONE);
     add_files(&mut builder, &*model.view).map_err(failed)?;
     let file = asset.file();
     let asset_type = file.and_then(|file| file.volume.volume.asset(file.file));

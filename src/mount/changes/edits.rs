@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Changes, Step};
-use crate::mount::{OpenError, Prepared};
+use crate::mount::OpenError;
 use crate::platform::{FileStat, read_exact_at};
 use crate::source::{ChangesFolder, FilePool};
 use hpimount_containers::changes::{Change, FileTable, Folder, NewFile, NewFiles};
@@ -179,15 +179,19 @@ pub(crate) fn each_change(folder: &Folder, prefix: &str, visit: &mut dyn FnMut(&
     }
 }
 
-impl Prepared {
-    /// Returns the sources with the changes of `edits` on top of those that they have.
+impl Changes {
+    /// Returns the changes of `edits` on top of those that a source has, if there are any.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Changes::read`].
-    pub(crate) fn with_edits(&self, edits: &Edits, is_strict: bool) -> Result<Self, OpenError> {
-        let mut changes = match &self.changes {
+    pub(in crate::mount) fn with_edits(
+        below: Option<&Self>,
+        edits: &Edits,
+        is_strict: bool,
+    ) -> Result<Self, OpenError> {
+        let mut changes = match below {
             Some(changes) => changes.clone(),
-            None => Changes::read(&[], is_strict)?,
+            None => Self::read(&[], is_strict)?,
         };
         changes.memory += edits.memory;
         changes.paths.push(edits.path.clone());
@@ -196,10 +200,7 @@ impl Prepared {
             Some(Step::Folder(below)) => below.overlay(folder),
             _ => changes.steps.push(Step::Folder(folder)),
         }
-        Ok(Self {
-            changes: Some(changes),
-            ..self.clone()
-        })
+        Ok(changes)
     }
 }
 

@@ -53,7 +53,10 @@ impl<'v> Files<'v> {
             sources: Vec::new(),
             numbers: HashMap::new(),
             is_whole: REPORTS.iter().copied().flatten().any(is_edited),
-            memory: vfs.reader.budget().empty_charge("the files of the source"),
+            memory: vfs
+                .reader()
+                .budget()
+                .empty_charge("the files of the source"),
         };
         let all: Vec<&Folder> = converted.into_iter().chain([changes]).collect();
         let root = vfs.node(Ino::ROOT).map_err(unlisted)?;
@@ -79,7 +82,7 @@ impl<'v> Files<'v> {
             }
         }
         let vfs = self.vfs;
-        let directory = match vfs.enter(directory) {
+        let directory = match vfs.mount.enter(directory) {
             // Only a table could change something in it.
             Err(error) if changes.is_empty() && !matches!(error, Error::NoMemory) => return Ok(()),
             entered => entered.map_err(unlisted)?,
@@ -108,7 +111,7 @@ impl<'v> Files<'v> {
 
     fn file(&mut self, node: &Node<'_>, at: NodeId, name: Name<'_>) -> Result<(), OpenCause> {
         let file = FileId(self.sources.len() as u32);
-        let source = self.vfs.source_at(node).map_err(unlisted)?;
+        let source = self.vfs.mount.source_at(node).map_err(unlisted)?;
         let entry = Entry {
             file,
             size: Some(source.len()),
@@ -132,7 +135,7 @@ impl<'v> Files<'v> {
     ) -> Option<Layer> {
         let (vfs, numbers) = (self.vfs, self.numbers);
         let convert = |edited: Edited, report: &mut changes::Report| {
-            let assets = edited::assets(vfs, edited, &vfs.reader, report)?;
+            let assets = edited::assets(vfs, edited, vfs.reader(), report)?;
             let mut files = Vec::with_capacity(assets.len());
             for (ino, new) in assets {
                 match numbers.get(&ino) {

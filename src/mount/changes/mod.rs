@@ -347,7 +347,7 @@ impl Changes {
         let prefix = &self.prefix;
         let apply =
             |tools: Tools<'_>, report: &mut Report| files.apply(folder, prefix, tools, report);
-        let applied = with_tools(&vfs.reader, &vfs.options, self.is_strict, apply);
+        let applied = with_tools(vfs.reader(), vfs.options(), self.is_strict, apply);
         let (layer, report) = applied.map_err(OpenCause::Refused)?;
         log_notes(&report);
         let memory = self.memory + layer.memory() + report.memory();

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{EditedAsset, Edits, LINK, UNKNOWN, keep, memory_of_edit, unexpected};
+use super::{EditedAsset, Edits, LINK, UNKNOWN, keep};
 use crate::content::{Caller, MAX_ASSET};
 use crate::mount::Ino;
 use crate::mount::assets::context::Context;
+use crate::mount::assets::editable::{memory_of_edit, unexpected};
 use crate::mount::tree::subtree::{Node, RenderedFile, Viewed};
 use hpimount_assets::view::import::{AllEdits, EditedFile, ImportAll, Imported, Refused};
 use hpimount_assets::view::{AssetContext, AssetRef};
@@ -94,9 +95,10 @@ impl Edits<'_> {
         changed: &mut HashMap<Ino, Bytes>,
     ) -> io::Result<(Vec<NewFile>, Vec<Ino>)> {
         let node = self.vfs.node(ino).map_err(unexpected)?;
-        let context = Context::with_changes(self.vfs, &node, changed);
+        let context = Context::with_changes(self.vfs.assets(), &node, changed);
         let model = self
             .vfs
+            .assets()
             .model_in(&context, edited.format, Caller::Request)?;
         let parts = model.view.files();
         let shown = |(number, new): (usize, NewFile), is_there| {
@@ -117,8 +119,8 @@ impl Edits<'_> {
             .map(|(path, new)| (path, new, true));
         let files: Vec<_> = files.chain(deleted).chain(added).collect();
         let length: u64 = files.iter().map(|(_, new, _)| new.len()).sum();
-        let size = self.vfs.size_of(&node)?;
-        let _memory = memory_of_edit(self.vfs, size.saturating_add(length))?;
+        let size = self.vfs.assets().size_of(&node)?;
+        let _memory = memory_of_edit(&self.vfs.mount, size.saturating_add(length))?;
         let Some(asset) = AssetContext::read(&context, AssetRef(ino.0)) else {
             return Err(context.fault().unwrap_or(io::Error::Changed));
         };

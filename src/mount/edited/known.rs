@@ -2,8 +2,9 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::{Converter, EditedAsset, Edits, unexpected};
+use super::{Converter, EditedAsset, Edits};
 use crate::content::{MadeAsset, MadeAssets};
+use crate::mount::assets::editable::unexpected;
 use crate::mount::{Access, Ino};
 use hpimount_containers::changes::{NewFile, Original, Report};
 use hpimount_containers::io::{self, read_vec};
@@ -84,12 +85,13 @@ impl Edits<'_> {
     /// Returns a number that other bytes of an asset are unlikely to have.
     fn hash_of(&self, asset: Ino) -> io::Result<u64> {
         let node = self.vfs.node(asset).map_err(unexpected)?;
-        let size = self.vfs.size_of(&node)?;
+        let size = self.vfs.assets().size_of(&node)?;
         let mut hasher = DefaultHasher::new();
         size.hash(&mut hasher);
         let head = self
             .vfs
-            .node_bytes(&node, 0..size.min(HEAD), Access::Unknown);
+            .assets()
+            .bytes(&node, 0..size.min(HEAD), Access::Unknown);
         hasher.write(&head.map_err(unexpected)??);
         Ok(hasher.finish())
     }
@@ -119,7 +121,7 @@ impl Edits<'_> {
             .map(|(_, file)| MEMORY_OF_FILE + file.path().len());
         let notes = report.notes().map(|note| note.len());
         let memory = size_of::<MadeAsset>() + paths.sum::<usize>() + notes.sum::<usize>();
-        let memory = self.vfs.reader.budget().charge("known assets", memory);
+        let memory = self.vfs.reader().budget().charge("known assets", memory);
         let known = self.known.as_ref().filter(|_| report.refusals.is_empty());
         if let (Some(known), Ok(memory)) = (known, memory) {
             known.made.insert(MadeAsset {

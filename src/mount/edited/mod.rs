@@ -9,8 +9,8 @@
 //! them, are written together ([`hpimount_assets::view::edit`]).
 
 mod all;
-pub(super) mod editable;
 mod known;
+mod original;
 mod stored;
 mod values;
 
@@ -21,17 +21,18 @@ use bytes::Bytes;
 
 use self::known::Known;
 use self::stored::new_asset;
-use crate::content::{Caller, MAX_ASSET, Reader, Spool};
+use crate::content::{MAX_ASSET, Reader, Spool};
 use crate::memory::budget::{Budget, Charge};
 use crate::mount::assets::context::Context;
+use crate::mount::assets::editable::{memory_of_part, unexpected};
 use crate::mount::requests::hidden::HiddenCompanions;
 use crate::mount::tree::subtree::{FileOfAsset, Node, RenderedFile};
 use crate::mount::tree::{asset, place};
 use crate::mount::{Access, Error, Ino, Options, Vfs, format_of};
 use crate::namespace::companion::CONVERTED;
+use hpimount_assets::view::ViewFormat;
 use hpimount_assets::view::edit;
 use hpimount_assets::view::import::{Changed, Edit, Imported};
-use hpimount_assets::view::{ViewFile, ViewFormat};
 use hpimount_containers::changes::{
     Change, Convert, Edited, Folder, NewFile, Original, Report, Weight, is_litter,
 };
@@ -95,9 +96,9 @@ fn with_file_numbers(vfs: &Vfs, assets: Vec<(Ino, NewFile)>) -> io::Result<Vec<(
 
 impl Converter<'_> {
     /// Opens an archive or an asset with its converted tree.
-    fn open(&self, original: &Original<'_>) -> io::Result<Arc<Vfs>> {
+    fn open(&self, original: &Original<'_>) -> io::Result<Vfs> {
         let options = self.options.of_original();
-        Vfs::of_original(original, options, self.reader.budget())
+        original::open(original, options, self.reader.budget())
     }
 
     /// Encodes files in the form of assets of an archive, as [`Convert::convert`]
@@ -194,7 +195,7 @@ impl<'a> Edits<'a> {
             known: None,
             report,
             assets: BTreeMap::new(),
-            memory: vfs.reader.budget().empty_charge("edited values"),
+            memory: vfs.reader().budget().empty_charge("edited values"),
         }
     }
 
@@ -275,7 +276,7 @@ impl<'a> Edits<'a> {
                 }
                 (Change::Directory(folder), found) => {
                     let entered = found.ok_or(Error::NotFound);
-                    match entered.and_then(|found| self.vfs.enter(found)) {
+                    match entered.and_then(|found| self.vfs.mount.enter(found)) {
                         Ok(directory) => self.directory(folder, &directory, &path, &below)?,
                         Err(_) => self.report.refuse(path, UNKNOWN),
                     }
@@ -326,7 +327,7 @@ impl<'a> Edits<'a> {
 
     /// Returns whether an edited file is equal to the one that the tree has.
     fn is_shown(&self, new: &NewFile, shown: &Node<'_>) -> io::Result<bool> {
-        match self.vfs.rendered_size(shown) {
+        match self.vfs.assets().rendered_size(shown) {
             Ok(size) if size == new.len() => {}
             Err(error) if error.is_fault() => return Err(error),
             _ => return Ok(false),
@@ -335,7 +336,7 @@ impl<'a> Edits<'a> {
         let mut is_equal = true;
         new.read(&mut |piece| {
             let range = offset..offset + piece.len() as u64;
-            let bytes = self.vfs.node_bytes(shown, range, Access::Unknown);
+            let bytes = self.vfs.assets().bytes(shown, range, Access::Unknown);
             is_equal &= matches!(bytes, Ok(Ok(bytes)) if *bytes == *piece);
             offset += piece.len() as u64;
         })?;
@@ -345,7 +346,7 @@ impl<'a> Edits<'a> {
     /// Adds an edited conversion to the edits of its asset.
     fn conversion_of(&mut self, file: &FileOfAsset, new: NewFile) -> io::Result<()> {
         let asset = self.vfs.node(file.asset).map_err(unexpected)?;
-        let number = self.vfs.number_in_view(&asset, file)?;
+        let number = self.vfs.assets().number_in_view(&asset, file)?;
         self.file_of(file.asset, file.format, number, new)
     }
 
@@ -396,8 +397,8 @@ impl<'a> Edits<'a> {
         };
         let node = self.vfs.node(asset).map_err(unexpected)?;
         let unchanged = HashMap::new();
-        let context = Context::with_changes(self.vfs, &node, &unchanged);
-        let part = part_of_view(&context, format, number)?;
+        let context = Context::with_changes(self.vfs.assets(), &node, &unchanged);
+        let part = context.part(format, number)?;
         Ok(part.and_then(|part| format.left_out(&part.path())))
     }
 
@@ -424,7 +425,7 @@ impl<'a> Edits<'a> {
 
     /// Returns the rank of edits of values in a file.
     fn rank(&self, new: &NewFile) -> u64 {
-        match &self.vfs.options.newest {
+        match &self.vfs.options().newest {
             None => 0,
             Some(newest) if **newest == *new.path() => u64::MAX,
             Some(_) => new.modified().unwrap_or_default().max(0).unsigned_abs(),
@@ -440,9 +441,9 @@ impl<'a> Edits<'a> {
     /// Returns why an asset cannot be made from a file that shows it.
     fn not_made_from(&self, asset: Ino, format: &'static ViewFormat) -> io::Result<String> {
         let asset = self.vfs.node(asset).map_err(unexpected)?;
-        let path = place::path(self.vfs, &asset).map_err(unexpected)?;
+        let path = place::path(&self.vfs.mount, &asset).map_err(unexpected)?;
         if format.import.is_some() {
-            let model = self.vfs.model(&asset, format)?;
+            let model = self.vfs.assets().model(&asset, format)?;
             if let Some(failure) = model.view.failure() {
                 return Ok(format!("shows nothing of {path}: {failure}"));
             }
@@ -541,19 +542,19 @@ impl<'a> Edits<'a> {
         changed: &mut HashMap<Ino, Bytes>,
     ) -> io::Result<Vec<Ino>> {
         let node = self.vfs.node(ino).map_err(unexpected)?;
-        let context = Context::with_changes(self.vfs, &node, changed);
-        let part = part_of_view(&context, format, number)?;
+        let context = Context::with_changes(self.vfs.assets(), &node, changed);
+        let part = context.part(format, number)?;
         let (Some(import), Some(part)) = (format.import, part) else {
             return Ok(Vec::new());
         };
         let Some(file) = node.file() else {
             return Ok(Vec::new());
         };
-        let size = self.vfs.size_of(&node)?;
-        let _memory = memory_of_part(self.vfs, format, &part, [size, new.len()])?;
+        let size = self.vfs.assets().size_of(&node)?;
+        let _memory = memory_of_part(&self.vfs.mount, format, &part, [size, new.len()])?;
         let original = match original {
             Some(original) => original,
-            None => original.insert(self.vfs.reader.all_bytes(file, size)?.into()),
+            None => original.insert(self.vfs.reader().all_bytes(file, size)?.into()),
         };
         let bytes = read_vec(new, 0, new.len(), "edited file")?;
         let asset = changed.get(&ino).unwrap_or(original);
@@ -610,58 +611,4 @@ fn keep(ino: Ino, new: Changed, changed: &mut HashMap<Ino, Bytes>) -> Vec<Ino> {
         ino
     })
     .collect()
-}
-
-/// Memory of an encoding as a multiple of the bytes of the asset and of the edited file.
-/// The pixels of pictures and the scenes of models are accounted for where they are read.
-const MEMORY_OF_EDIT: u64 = 8;
-
-/// How many times the bytes of an asset the encoding of a picture takes: the asset without
-/// earlier edits, with them and with this one, and what is read again to be compared.
-const MEMORY_OF_PICTURE: u64 = 4;
-
-/// Returns the memory for the encoding of an asset and edited files that have `length`
-/// bytes together.
-fn memory_of_edit(vfs: &Vfs, length: u64) -> io::Result<Charge> {
-    charge(vfs, length.saturating_mul(MEMORY_OF_EDIT))
-}
-
-/// Returns the memory for the encoding of a file of an asset's view, by the lengths of the
-/// asset and of the file.
-fn memory_of_part(
-    vfs: &Vfs,
-    format: &ViewFormat,
-    part: &ViewFile,
-    [asset, file]: [u64; 2],
-) -> io::Result<Charge> {
-    let is_picture = format.import_all.is_none() && part.name.ends_with(".png");
-    match is_picture {
-        // Its pixels are accounted for where they are read.
-        true => charge(
-            vfs,
-            asset.saturating_mul(MEMORY_OF_PICTURE).saturating_add(file),
-        ),
-        false => memory_of_edit(vfs, asset.saturating_add(file)),
-    }
-}
-
-fn charge(vfs: &Vfs, bytes: u64) -> io::Result<Charge> {
-    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-    vfs.reader.budget().charge("an edited asset", bytes)
-}
-
-/// Converts an error that only a source that changes can cause.
-fn unexpected(_: Error) -> io::Error {
-    io::Error::Changed
-}
-
-/// Returns the file with this number of an asset's view.
-fn part_of_view(
-    context: &Context<'_>,
-    format: &'static ViewFormat,
-    number: usize,
-) -> io::Result<Option<ViewFile>> {
-    let vfs = context.vfs();
-    let model = vfs.model_in(context, format, Caller::Request)?;
-    Ok(model.view.files().into_iter().nth(number))
 }

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{EditedAsset, Edits, memory_of_edit, unexpected};
+use super::{EditedAsset, Edits};
 use crate::content::Caller;
 use crate::memory::budget::Charge;
 use crate::mount::Access;
 use crate::mount::assets::context::Context;
+use crate::mount::assets::editable::{memory_of_edit, unexpected};
 use crate::mount::tree::subtree::Node;
 use crate::mount::{Ino, format_of};
 use hpimount_assets::view::edit;
@@ -59,18 +60,18 @@ impl Edits<'_> {
             return Ok(());
         }
         let node = self.vfs.node(directory).map_err(unexpected)?;
-        let node = self.vfs.enter(node).map_err(unexpected)?;
+        let node = self.vfs.mount.enter(node).map_err(unexpected)?;
         let unchanged = HashMap::new();
-        let context = Context::with_changes(self.vfs, &node, &unchanged);
-        let size = self.vfs.rendered_size(shown)?;
+        let context = Context::with_changes(self.vfs.assets(), &node, &unchanged);
+        let size = self.vfs.assets().rendered_size(shown)?;
         if size.max(new.len()) > MAX_TABLE {
             let reason = format!("has more than {MAX_TABLE} bytes, or is shown with more");
             self.report.refuse(new.path(), reason);
             return Ok(());
         }
-        let budget = self.vfs.reader.budget();
+        let budget = self.vfs.reader().budget();
         let mut memory = budget.charge("an edited table", (size + new.len()) as usize)?;
-        let shown = self.vfs.node_bytes(shown, 0..size, Access::Unknown);
+        let shown = self.vfs.assets().bytes(shown, 0..size, Access::Unknown);
         let shown = shown.map_err(unexpected)??;
         let bytes = read_vec(new, 0, new.len(), "edited file")?;
         memory.grow_to(memory.bytes() + edited_table::memory(&shown, &bytes))?;
@@ -123,7 +124,7 @@ impl Edits<'_> {
                 Ok(())
             }
             TableEdit::File(name, bytes, place) => {
-                let model = self.vfs.model(&node, format)?;
+                let model = self.vfs.assets().model(&node, format)?;
                 let number = model.view.position(&|file| file.name == name);
                 let new = NewFile::new(placed(&place), Arc::new(bytes));
                 match number {
@@ -143,8 +144,11 @@ impl Edits<'_> {
         file: usize,
     ) -> io::Result<bool> {
         let node = self.vfs.node(asset).map_err(unexpected)?;
-        let context = Context::new(self.vfs, &node);
-        let model = self.vfs.model_in(&context, format, Caller::Request)?;
+        let context = Context::new(self.vfs.assets(), &node);
+        let model = self
+            .vfs
+            .assets()
+            .model_in(&context, format, Caller::Request)?;
         Ok(model.view.has_values(file, &context))
     }
 
@@ -156,13 +160,13 @@ impl Edits<'_> {
         file: usize,
     ) -> io::Result<bool> {
         let node = self.vfs.node(asset).map_err(unexpected)?;
-        Ok(self.vfs.model(&node, format)?.view.has_cells(file))
+        Ok(self.vfs.assets().model(&node, format)?.view.has_cells(file))
     }
 
     /// Returns the values of an edited JSON file, with their memory; `None` if it is
     /// refused.
     fn values_of(&mut self, new: &NewFile) -> io::Result<Option<(edit::Edit, Charge)>> {
-        let budget = self.vfs.reader.budget();
+        let budget = self.vfs.reader().budget();
         let mut memory = budget.charge("edited values", new.len() as usize)?;
         let bytes = read_vec(new, 0, new.len(), "edited file")?;
         memory.grow_to(memory_of_json(&bytes))?;
@@ -189,9 +193,12 @@ impl Edits<'_> {
     ) -> io::Result<Option<(Vec<edit::Edit>, Charge)>> {
         let node = self.vfs.node(asset).map_err(unexpected)?;
         let unchanged = HashMap::new();
-        let context = Context::with_changes(self.vfs, &node, &unchanged);
-        let model = self.vfs.model_in(&context, format, Caller::Request)?;
-        let budget = self.vfs.reader.budget();
+        let context = Context::with_changes(self.vfs.assets(), &node, &unchanged);
+        let model = self
+            .vfs
+            .assets()
+            .model_in(&context, format, Caller::Request)?;
+        let budget = self.vfs.reader().budget();
         let mut memory = budget.charge("an edited table", new.len() as usize)?;
         let bytes = read_vec(new, 0, new.len(), "edited file")?;
         let found = model.view.cell_edits(number, &context, &bytes);
@@ -249,11 +256,11 @@ impl Edits<'_> {
             return Ok(false);
         }
         let node = self.vfs.node(ino).map_err(unexpected)?;
-        let context = Context::with_changes(self.vfs, &node, changed);
+        let context = Context::with_changes(self.vfs.assets(), &node, changed);
         let Some(asset) = AssetContext::read(&context, AssetRef(ino.0)) else {
             return Err(context.fault().unwrap_or(io::Error::Changed));
         };
-        let _memory = memory_of_edit(self.vfs, asset.len() as u64)?;
+        let _memory = memory_of_edit(&self.vfs.mount, asset.len() as u64)?;
         let written = written(edited.format, &asset, &edits, &context);
         if let Some(fault) = context.fault() {
             return Err(fault);

@@ -6,21 +6,15 @@ use std::sync::{Arc, Mutex};
 
 use super::Opener;
 use super::sources::Prepared;
-use crate::memory::budget::Budget;
-use crate::mount::assets::beside;
+use crate::mount::Vfs;
+use crate::mount::assets;
 use crate::mount::changes::{ChangedFolder, Changes, Layer, List};
 use crate::mount::error::{OpenCause, OpenError};
-use crate::mount::tree::asset;
 use crate::mount::tree::control::Images;
 use crate::mount::tree::source_trees::{Above, OpenedSource, SourceTrees};
-use crate::mount::tree::volume::{self, NewVolume, OpenedFile, VolumeFile};
-use crate::mount::{Ino, Options, Vfs};
-use crate::namespace::companion::Shows;
-use crate::namespace::numbers::Origin;
-use crate::namespace::tree::TreeBuilder;
+use crate::mount::tree::volume;
 use crate::sync::lock;
-use hpimount_containers::changes::{Original, Report};
-use hpimount_containers::io::{self, ReadAt};
+use hpimount_containers::changes::Report;
 use hpimount_containers::volume::{Sink, Volume};
 
 /// The sources that changes are applied to while they are opened.
@@ -36,64 +30,6 @@ pub(super) enum Changed {
     /// All of them, which are merged: they get a layer on top, which takes this memory in
     /// bytes and has this modification time.
     Merged(Layer, Report, usize, i64),
-}
-
-impl Vfs {
-    /// Opens an archive or an asset that changes are applied to, within a memory
-    /// budget that others use as well.
-    ///
-    /// # Errors
-    /// Returns an error if it is neither, or its directory cannot be read.
-    pub(in crate::mount) fn of_original(
-        original: &Original<'_>,
-        options: Options,
-        budget: &Arc<Budget>,
-    ) -> io::Result<Arc<Self>> {
-        let vfs = Self::within(budget, options);
-        let open = |name: &str, source: Arc<dyn ReadAt>| {
-            let file = VolumeFile {
-                name,
-                location: name,
-                nesting: 0,
-                source,
-                partner: original.partner,
-            };
-            let new_builder = |companions| TreeBuilder::new(0, 0, companions);
-            volume::open(file, &vfs.reader, &vfs.options, |_| true, new_builder)
-        };
-        let (builder, volume) = match open(original.name, original.source.clone()) {
-            Ok(opened) => (opened.builder, opened.volume),
-            Err(io::Error::UnknownFormat) => {
-                let mut builder = TreeBuilder::new(0, 0, vfs.options.companions_in(0, true));
-                let (name, source) = (original.shown, &original.source);
-                asset::prepare(&mut builder, name, &**source, &vfs.options)?;
-                let volume = asset::declare(&mut builder, name, source.clone())?;
-                (builder, NewVolume::folder(name, name, Box::new(volume)))
-            }
-            Err(error) => return Err(error),
-        };
-        let sources = SourceTrees::single(OpenedSource {
-            builder,
-            volume,
-            is_layered: false,
-            images: Images::new(),
-            applied: None,
-            path: PathBuf::from(original.name),
-        });
-        let control = sources.graft(&vfs.grafts, &[], &vfs.options, None);
-        // References of its assets are resolved in these; they are in no directory.
-        for (number, name) in (0..).zip(beside::likely(original.name)) {
-            let beside = (original.partner)(&name).and_then(|source| open(&name, source).ok());
-            if let Some(OpenedFile {
-                builder, volume, ..
-            }) = beside
-            {
-                let origin = Origin::Hidden(Ino(number), Shows::Inside);
-                vfs.grafts.add(origin, builder.finish(), vec![volume]);
-            }
-        }
-        Ok(Arc::new(Self { control, ..vfs }))
-    }
 }
 
 impl Opener<'_> {
@@ -143,9 +79,8 @@ impl Opener<'_> {
         changes: Changes,
         sources: SourceTrees,
     ) -> Result<(Layer, Report, usize), OpenCause> {
-        let vfs = Vfs::within(self.reader.budget(), self.options.of_original());
-        let control = sources.graft(&vfs.grafts, &[], &vfs.options, None);
-        changes.layer_over(&Arc::new(Vfs { control, ..vfs }))
+        let mount = assets::new_tree(self.reader.budget(), self.options.of_original());
+        changes.layer_over(&Arc::new(Vfs::with_sources(mount, sources, &[], None)))
     }
 
     /// Opens a folder that is listed on demand by `list`, which `new_source` makes a
@@ -189,7 +124,7 @@ impl Opener<'_> {
         let (builder, files, whiteouts) = layer
             .lay_out(modified)
             .map_err(|error| located(error.into()))?;
-        let mut volume = NewVolume::folder("changes", "", Box::new(files));
+        let mut volume = volume::folder("changes", "", Box::new(files));
         let plan = self
             .reader
             .budget()

@@ -11,7 +11,7 @@ use super::{Candidate, Opener, modified, unique_names, unreadable};
 use crate::mount::error::{OpenCause, OpenError};
 use crate::mount::tree::control::Images;
 use crate::mount::tree::source_trees::{OpenedSource, SourceTrees};
-use crate::mount::tree::volume::NewVolume;
+use crate::mount::tree::volume;
 use crate::source::FileSource;
 use crate::source::folder::Folder;
 use hpimount_containers::format::{self, Input};
@@ -32,7 +32,7 @@ impl Opener<'_> {
         let loose = self.loose_layers((folder, mods), &[], true, &mut warnings)?;
         let above = self.above(loose, &folder.path.to_string_lossy())?;
         let why = "the lists in the folder data are those of Grand Theft Auto";
-        SourceTrees::merged(opened, Order::Gta, why, above, warnings, self.options)
+        self.merged(opened, (Order::Gta, why), above, warnings)
     }
 
     /// Opens the archives and loose files of a game's folder.
@@ -94,7 +94,7 @@ impl Opener<'_> {
         let mut warnings = warnings;
         let loose = self.loose_layers((folder, &game.mods), &opened, false, &mut warnings)?;
         let above = self.above(loose, &folder.path.to_string_lossy())?;
-        SourceTrees::merged(opened, order, why, above, warnings, self.options)
+        self.merged(opened, (order, why), above, warnings)
     }
 
     /// Returns everything in a game's folder except for the merged archives in
@@ -145,7 +145,7 @@ impl Opener<'_> {
         };
         Ok(OpenedSource {
             builder,
-            volume: NewVolume::folder(
+            volume: volume::folder(
                 name,
                 &folder.path.to_string_lossy(),
                 Box::new(files.map_err(unreadable)?),

@@ -2,6 +2,7 @@
 
 mod changed;
 mod game;
+mod identify;
 pub(super) mod order;
 mod partner;
 pub(super) mod sources;
@@ -21,14 +22,15 @@ use self::partner::{Partners, Surroundings};
 use self::sources::{GameFolder, Prepared};
 use crate::content::Reader;
 use crate::memory::budget::{Budget, Charge};
+use crate::mount::assets;
 use crate::mount::changes::Changed as ChangedSource;
-use crate::mount::changes::List;
+use crate::mount::changes::{List, stem};
 use crate::mount::error::{OpenCause, OpenError};
-use crate::mount::requests::applied::{self, AppliedFiles};
+use crate::mount::tree::MountTree;
 use crate::mount::tree::asset;
 use crate::mount::tree::control::Images;
-use crate::mount::tree::source_trees::{OpenedSource, SourceTrees, images, seconds};
-use crate::mount::tree::volume::{self, NewVolume, VolumeFile, probe};
+use crate::mount::tree::source_trees::{Above, OpenedSource, SourceTrees, seconds};
+use crate::mount::tree::volume::{self, VolumeFile, probe};
 use crate::mount::{Options, Sources, Vfs};
 use crate::namespace::tree::TreeBuilder;
 use crate::platform::canonical;
@@ -41,6 +43,7 @@ use hpimount_containers::format::Format;
 use hpimount_containers::io::{self, ReadAt};
 use hpimount_containers::text::{self, Name, numbered};
 use hpimount_containers::volume::{Sink, Volume};
+use serde_json::json;
 
 /// Maximum number of sources that are opened concurrently if some are on
 /// servers.
@@ -80,23 +83,24 @@ impl Vfs {
             let point = point.unwrap_or(Path::new("")).to_string_lossy();
             OpenError::new(point, OpenCause::Unreadable(error))
         })?;
-        let vfs = Self::within(budget, options.clone());
-        let remote = vfs.connect(&prepared)?;
+        let mount = assets::new_tree(budget, options.clone());
+        let remote = connect(&mount, &prepared)?;
         let changes = prepared.changes.take();
         let mut opener = Opener {
             remote: remote.as_ref(),
             disk: &Arc::new(disk),
-            reader: &vfs.reader,
+            reader: &mount.reader,
             options: &options,
             partners: &prepared.partners,
             changed: Changed::Nothing,
             skipped: Vec::new(),
         };
         let sources = opener.source_trees(&prepared, changes);
-        for error in &opener.skipped {
+        let skipped = opener.skipped;
+        for error in &skipped {
             log::error!("skipped: {error}");
         }
-        let mut sources = sources?;
+        let sources = sources?;
         for warning in &sources.warnings {
             log::warn!("{warning}");
         }
@@ -105,34 +109,27 @@ impl Vfs {
                 log::warn!("{}: {warning}", volume.name);
             }
         }
-        let applied = sources.applied.take();
-        let info = applied.as_ref().map(applied::info);
-        let control = sources.graft(&vfs.grafts, &opener.skipped, &options, info);
-        Ok(Arc::new(Self {
-            control,
-            applied: applied.map(AppliedFiles::of).unwrap_or_default(),
-            ..vfs
-        }))
+        let vfs = Self::with_sources(mount, sources, &skipped, remote);
+        Ok(Arc::new(vfs))
     }
+}
 
-    /// Starts the client for sources on servers, if there are any.
-    fn connect(&self, prepared: &Prepared) -> Result<Option<Arc<Remote>>, OpenError> {
-        let Some(first) = prepared.sources.urls().next() else {
-            return Ok(None);
-        };
-        let network = match &self.options.network {
-            Some(network) => network.clone(),
-            None => {
-                let (options, urls) = (RemoteOptions::default(), prepared.sources.urls());
-                Network::start(&options, urls, |_| Ok(())).map_err(|problem| {
-                    let error = std::io::Error::other(problem);
-                    OpenError::new(first.shown(), OpenCause::Unreadable(error))
-                })?
-            }
-        };
-        let remote = Remote::new(&network, self.reader.budget());
-        Ok(Some(self.remote.get_or_init(|| remote).clone()))
-    }
+/// Starts the client for sources on servers, if there are any.
+fn connect(mount: &MountTree, prepared: &Prepared) -> Result<Option<Arc<Remote>>, OpenError> {
+    let Some(first) = prepared.sources.urls().next() else {
+        return Ok(None);
+    };
+    let network = match &mount.options.network {
+        Some(network) => network.clone(),
+        None => {
+            let (options, urls) = (RemoteOptions::default(), prepared.sources.urls());
+            Network::start(&options, urls, |_| Ok(())).map_err(|problem| {
+                let error = std::io::Error::other(problem);
+                OpenError::new(first.shown(), OpenCause::Unreadable(error))
+            })?
+        }
+    };
+    Ok(Some(Remote::new(&network, mount.reader.budget())))
 }
 
 /// The state of opening sources.
@@ -179,6 +176,23 @@ impl Candidate {
 }
 
 impl Opener<'_> {
+    /// Merges sources in an order, which was chosen because of `why`.
+    fn merged(
+        &self,
+        sources: Vec<OpenedSource>,
+        (order, why): (Order, &str),
+        above: Above,
+        mut warnings: Vec<String>,
+    ) -> Result<SourceTrees, OpenError> {
+        let paths: Vec<PathBuf> = sources.iter().map(|source| source.path.clone()).collect();
+        warnings.extend(order.beyond_the_limit(&paths));
+        // The archives of Grand Theft Auto are folders in all but name.
+        let companions = self.options.companions_in(0, order == Order::Gta);
+        let rule = (order.rule(sources.len()), companions);
+        let description = json!({ "rule": order, "why": why });
+        SourceTrees::merged(sources, above, rule, description, warnings)
+    }
+
     fn open_all_sources(&mut self, prepared: &Prepared) -> Result<SourceTrees, OpenError> {
         match &prepared.sources {
             Sources::Game { order, .. } => match &prepared.game {
@@ -230,7 +244,7 @@ impl Opener<'_> {
             _ => "set by --order",
         };
         let above = self.above(Vec::new(), &named[0].0)?;
-        SourceTrees::merged(opened, order, why, above, Vec::new(), self.options)
+        self.merged(opened, (order, why), above, Vec::new())
     }
 
     /// Opens one or several sources with `open`. Of several, those that cannot
@@ -381,7 +395,7 @@ impl Opener<'_> {
         probe(&mut builder, &*volume, false);
         Ok(OpenedSource {
             builder,
-            volume: NewVolume::folder(name, location, volume),
+            volume: volume::folder(name, location, volume),
             is_layered: false,
             images: Images::new(),
             applied: None,
@@ -515,7 +529,7 @@ impl Opener<'_> {
             }
             _ => Box::new(asset::declare(&mut builder, &name, source)?),
         };
-        let mut volume = NewVolume::folder(&candidate.name, &candidate.location, volume);
+        let mut volume = volume::folder(&candidate.name, &candidate.location, volume);
         volume.plan = self.charge_plan(changed.as_ref())?;
         Ok(OpenedSource {
             builder,
@@ -566,4 +580,15 @@ fn unreadable(error: io::Error) -> OpenCause {
         }
         error => error.into(),
     }
+}
+
+/// Returns the files that the source called `name` is, which is opened as `volume`:
+/// the plain files of a disc, or a source with its changes.
+fn images(name: &str, changed: Option<&ChangedSource>, volume: &dyn Volume) -> Images {
+    let mut images = volume.plain_files(stem(name));
+    if let Some(changed) = changed.filter(|_| images.is_empty()) {
+        images.push((name.to_owned(), changed.source.clone()));
+        images.extend(changed.partners.clone());
+    }
+    images
 }

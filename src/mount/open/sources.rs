@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::order::{self, Order, gta};
 use crate::mount::changes::Changes;
+#[cfg(edit)]
+use crate::mount::changes::Edits;
 use crate::mount::{OpenCause, OpenError, local_time};
 use crate::platform::canonical;
 use crate::source::remote::RemoteUrl;
@@ -227,6 +229,19 @@ impl Prepared {
         Ok(Self {
             changes: Some(Changes::read(folders, is_strict)?),
             ..self
+        })
+    }
+
+    /// Returns the sources with the changes of `edits` on top of those that they have.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Prepared::with_changes`].
+    #[cfg(edit)]
+    pub(crate) fn with_edits(&self, edits: &Edits, is_strict: bool) -> Result<Self, OpenError> {
+        let changes = Changes::with_edits(self.changes.as_ref(), edits, is_strict)?;
+        Ok(Self {
+            changes: Some(changes),
+            ..self.clone()
         })
     }
 

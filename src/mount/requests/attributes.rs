@@ -59,11 +59,12 @@ impl Attr {
     /// that a symbolic link leads to cannot be built again.
     pub(crate) fn of_node(vfs: &Vfs, node: &Node<'_>) -> Result<Self> {
         let inode = node.tree().inode(node.index).ok_or(Error::NotFound)?;
-        let size = match place::text_of(vfs, node)? {
+        let size = match place::text_of(&vfs.mount, node)? {
             Some(text) => text.len() as u64,
             None => vfs
+                .assets()
                 .size_of(node)
-                .map_err(|error| vfs.failed(node, &error))?,
+                .map_err(|error| vfs.mount.failed(node, &error))?,
         };
         Ok(Self::new(node, inode, size))
     }
@@ -103,7 +104,7 @@ impl Attr {
     pub(crate) fn of_unknown_size(vfs: &Vfs, node: &Node<'_>) -> Option<Self> {
         let inode = node.tree().inode(node.index)?;
         let is_generated = inode.kind.file_kind() == FileKind::File && inode.size().is_none();
-        if !is_generated || vfs.known_size(node).is_some() {
+        if !is_generated || vfs.assets().known_size(node).is_some() {
             return None;
         }
         Some(Self {
@@ -118,7 +119,7 @@ impl Attr {
     /// # Errors
     /// Returns [`Error::NotFound`].
     pub(crate) fn of_transient(vfs: &Vfs, ino: Ino) -> Result<Self> {
-        let kind = lock(&vfs.transients).get(ino).cloned();
+        let kind = lock(&vfs.mount.transients).get(ino).cloned();
         match kind.ok_or(Error::NotFound)? {
             TransientKind::Alias { directory, .. } => {
                 let attr = Self::of_node(vfs, &vfs.node(directory)?)?;
@@ -146,7 +147,7 @@ impl Attr {
         Ok(Self {
             ino: directory.shortcut(),
             kind: FileKind::Symlink,
-            size: place::link_text(vfs, &node)?.len() as u64,
+            size: place::link_text(&vfs.mount, &node)?.len() as u64,
             mode: mode(FileKind::Symlink, None),
             nlink: 1,
             ..Self::of_node(vfs, &node)?
@@ -160,8 +161,8 @@ impl Attr {
     /// # Errors
     /// Returns [`Error::NotFound`].
     pub(crate) fn aliased(self, vfs: &Vfs, parent: Ino, name: &str) -> Result<Self> {
-        let numbers = vfs.grafts.numbers();
-        let alias = lock(&vfs.transients).alias(numbers, parent, name, self.ino);
+        let numbers = vfs.mount.grafts.numbers();
+        let alias = lock(&vfs.mount.transients).alias(numbers, parent, name, self.ino);
         match alias {
             Some(ino) => Ok(Self { ino, ..self }),
             None => Self::of_shortcut(vfs, self.ino),

@@ -1,7 +1,6 @@
 //! Companions that can be looked up but are not listed: `X.meta` beside an
 //! asset, and `converted` in the root of an archive.
 
-use crate::mount::assets::converted;
 use crate::mount::tree::subtree::Node;
 use crate::mount::{Error, Meta, Result, Vfs};
 use crate::namespace::companion::{self, CONVERTED, META_SUFFIX, Shows};
@@ -28,7 +27,7 @@ impl<'v, 'n> HiddenCompanions<'v, 'n> {
     /// # Errors
     /// Returns [`Error::NotFound`] if there can be none.
     pub(crate) fn in_directory(vfs: &'v Vfs, directory: &'n Node<'v>) -> Result<Self> {
-        if vfs.options.meta == Meta::Off || directory.subtree().is_rendered() {
+        if vfs.mount.options.meta == Meta::Off || directory.subtree().is_rendered() {
             return Err(Error::NotFound);
         }
         Ok(Self { vfs, directory })
@@ -39,8 +38,9 @@ impl<'v, 'n> HiddenCompanions<'v, 'n> {
     /// # Errors
     /// Returns [`Error::NotFound`], or the errors of building it.
     pub(crate) fn find(&self, name: &str) -> Result<FoundCompanion<'v>> {
-        let options = &self.vfs.options;
-        if options.is_same_name(name, CONVERTED) && converted::exists_in(self.vfs, self.directory) {
+        let options = &self.vfs.mount.options;
+        if options.is_same_name(name, CONVERTED) && self.vfs.mount.is_container_root(self.directory)
+        {
             let origin = Origin::Hidden(self.directory.ino(), Shows::Converted);
             return self.enter(origin, CONVERTED.to_owned());
         }
@@ -57,7 +57,7 @@ impl<'v, 'n> HiddenCompanions<'v, 'n> {
     /// Finds the `X.meta` of the asset with this name.
     fn meta(&self, name: &str) -> Result<FoundCompanion<'v>> {
         let tree = self.directory.tree();
-        let found = tree.find(self.directory.index, name, self.vfs.folds());
+        let found = tree.find(self.directory.index, name, self.vfs.mount.folds());
         let (true_name, index) = found.ok_or(Error::NotFound)?;
         let asset = self.directory.other(index);
         let file = asset.file().ok_or(Error::NotFound)?;
@@ -69,7 +69,7 @@ impl<'v, 'n> HiddenCompanions<'v, 'n> {
     }
 
     fn enter(&self, origin: Origin, name: String) -> Result<FoundCompanion<'v>> {
-        let root = Node::entered_root(self.vfs.subtree(origin)?);
+        let root = Node::entered_root(self.vfs.mount.subtree(origin)?);
         Ok(FoundCompanion { root, name })
     }
 }

@@ -1,15 +1,12 @@
 //! What the bytes of files follow from, to tell versions of them apart without reading them.
 
-use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::{Path, PathBuf};
 
 use crate::mount::tree::place;
 use crate::mount::tree::subtree::{Node, RenderedFile};
-use crate::mount::{Prepared, Result, Sources, Vfs};
+use crate::mount::{Result, Vfs};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::InodeKind;
-use crate::platform::FileStat;
 
 /// What is known of the bytes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +30,7 @@ impl Vfs {
             hasher: DefaultHasher::new(),
             is_in_folder: false,
         };
-        place::path(self, node)?.hash(&mut versions.hasher);
+        place::path(&self.mount, node)?.hash(&mut versions.hasher);
         versions.add(node)?;
         Ok(Identity {
             number: versions.hasher.finish(),
@@ -79,54 +76,8 @@ impl Versions<'_> {
             return Ok(());
         };
         let version = file.volume.volume.version(file.file);
-        let version = version.map_err(|error| self.vfs.failed(node, &error))?;
+        let version = version.map_err(|error| self.vfs.mount.failed(node, &error))?;
         version.stamp.hash(&mut self.hasher);
         Ok(())
-    }
-}
-
-impl Prepared {
-    /// Adds what identifies the files that are opened at the start, and the changes to them;
-    /// the files of folders have versions of their own. Returns whether this is all: what
-    /// identifies a file on a server is not known before it is opened.
-    pub(crate) fn identify(&self, hasher: &mut dyn Hasher) -> bool {
-        let is_game = matches!(self.sources, Sources::Game { .. });
-        let changes = self.changes.iter().flat_map(|changes| &changes.paths);
-        let changes: Vec<&PathBuf> = changes.collect();
-        for path in self.paths() {
-            match (changes.contains(&&path), is_game) {
-                (true, _) => identify_all(&path, usize::MAX, hasher),
-                // The archives in the folder of a game are opened at the start.
-                (false, true) => identify_all(&path, 1, hasher),
-                (false, false) => identify_all(&path, 0, hasher),
-            }
-        }
-        self.sources.urls().next().is_none()
-    }
-}
-
-/// Adds a file, or a directory with what is in it down to this depth.
-fn identify_all(path: &Path, depth: usize, mut hasher: &mut dyn Hasher) {
-    path.hash(&mut hasher);
-    let Ok(file) = fs::File::open(path) else {
-        return;
-    };
-    let Ok(stat) = FileStat::of(&file) else {
-        return;
-    };
-    if !path.is_dir() {
-        stat.version().hash(&mut hasher);
-        return;
-    }
-    // Not its times, which change with the names in it.
-    stat.identity.hash(&mut hasher);
-    if depth == 0 {
-        return;
-    }
-    let entries = fs::read_dir(path).into_iter().flatten().flatten();
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    paths.sort();
-    for path in paths {
-        identify_all(&path, depth - 1, hasher);
     }
 }

@@ -26,9 +26,9 @@ impl<'v> Listing<'v> {
     /// # Errors
     /// Returns [`Error::NotADirectory`] or [`Error::NotFound`].
     pub(crate) fn new(vfs: &'v Vfs, ino: Ino, offset: u64) -> Result<Self> {
-        let (node, is_aliased) = vfs.directory(ino)?;
-        let plain = match vfs.options.meta {
-            Meta::Visible => plain::files(vfs, &node).ok(),
+        let (node, is_aliased) = vfs.mount.directory(ino)?;
+        let plain = match vfs.mount.options.meta {
+            Meta::Visible => plain::files(&vfs.mount, &node).ok(),
             _ => None,
         };
         Ok(Self {
@@ -99,7 +99,9 @@ impl<'v> Listing<'v> {
             let files = (1..).zip(files);
             files.filter_map(move |(number, (name, index))| {
                 // An entry of the disc with this name wins.
-                let is_hidden = tree.find(self.node.index, name, self.vfs.folds()).is_some();
+                let is_hidden = tree
+                    .find(self.node.index, name, self.vfs.mount.folds())
+                    .is_some();
                 let next = before.saturating_add(number);
                 (!is_hidden).then(|| (next, name, plain.other(index)))
             })

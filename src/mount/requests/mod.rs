@@ -1,83 +1,112 @@
-//! The state of a mount.
+//! The operations of a file system, as the kernel, servers and the commands without a mount
+//! use them.
 
 pub(super) mod applied;
 pub(super) mod attributes;
 mod compare;
+pub(super) mod describe;
 pub(super) mod hidden;
 mod identity;
+mod kernel;
 mod listing;
 mod operations;
 mod read;
 mod stats;
 pub(super) mod xattr;
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 
 use self::applied::AppliedFiles;
-use crate::content::{Reader, Spool};
-use crate::memory::budget::Budget;
-use crate::mount::Options;
-use crate::mount::tree::control::ControlInodes;
-use crate::mount::tree::grafts::{Extent, Grafts};
-use crate::mount::tree::invalidate::Invalidations;
-use crate::namespace::companion::Companions;
-use crate::namespace::transient::Transients;
-use crate::namespace::tree::TreeBuilder;
+use super::assets::Assets;
+use super::error::OpenError;
+use super::tree::MountTree;
+use super::tree::control::ControlInodes;
+use super::tree::grafts::Extent;
+use super::tree::invalidate::Invalidations;
+use super::tree::source_trees::SourceTrees;
+use super::tree::subtree::Node;
+use super::{Ino, Options, Result};
+use crate::content::Reader;
 use crate::source::remote::Remote;
 use crate::sync::tally::Tally;
 
 /// The mounted file system.
 pub struct Vfs {
-    pub(crate) grafts: Grafts,
+    pub(super) mount: MountTree,
     /// The inodes of `.hpimount`, which is missing if there are too many entries for it.
-    pub(crate) control: Option<ControlInodes>,
-    pub(crate) transients: Mutex<Transients>,
-    pub(crate) reader: Arc<Reader>,
-    /// The sources on servers.
-    pub(crate) remote: OnceLock<Arc<Remote>>,
-    pub(crate) invalidations: Arc<Invalidations>,
+    control: Option<ControlInodes>,
     /// What the mount shows of folders of changes.
-    pub(crate) applied: AppliedFiles,
-    pub(crate) options: Options,
+    applied: AppliedFiles,
+    /// The sources on servers.
+    remote: Option<Arc<Remote>>,
 }
 
 impl Vfs {
-    /// Creates a mount without subtrees, with a memory budget that others use as well.
-    pub(crate) fn within(budget: &Arc<Budget>, options: Options) -> Self {
-        let spool = Spool::new(options.spool.clone(), options.spool_size);
+    /// Creates a mount without sources, for tests.
+    #[cfg(test)]
+    pub(super) fn of(mount: MountTree) -> Self {
         Self {
-            grafts: Grafts::new(budget),
+            mount,
             control: None,
-            transients: Mutex::new(Transients::default()),
-            reader: Reader::new(budget, spool),
-            remote: OnceLock::new(),
-            invalidations: Arc::default(),
             applied: AppliedFiles::default(),
-            options,
+            remote: None,
         }
     }
 
-    /// Creates a builder whose tree counts towards the memory budget.
-    pub(crate) fn new_builder(&self, modified: i64, companions: Companions) -> TreeBuilder {
-        let mut builder = TreeBuilder::new(0, modified, companions);
-        builder.charge(self.reader.budget().empty_charge("the directory"));
-        builder
+    /// Creates a mount of sources, without those that were `skipped`; `remote` has those on
+    /// servers.
+    pub(super) fn with_sources(
+        mount: MountTree,
+        mut sources: SourceTrees,
+        skipped: &[OpenError],
+        remote: Option<Arc<Remote>>,
+    ) -> Self {
+        let applied = sources.applied.take();
+        let info = applied.as_ref().map(applied::info);
+        Self {
+            control: sources.graft(&mount, skipped, info),
+            applied: applied.map(AppliedFiles::of).unwrap_or_default(),
+            mount,
+            remote,
+        }
     }
 
-    /// Returns whether upper and lower case are the same in names.
-    pub(crate) fn folds(&self) -> bool {
-        !self.options.case_sensitive
+    /// Returns the inode with this number, for requests that resolve it once.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`MountTree::node`].
+    pub fn node(&self, ino: Ino) -> Result<Node<'_>> {
+        self.mount.node(ino)
+    }
+
+    /// Returns the node that holds the entries of a directory, and whether it was reached by
+    /// another spelling.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`MountTree::directory`].
+    pub(crate) fn directory(&self, ino: Ino) -> Result<(Node<'_>, bool)> {
+        self.mount.directory(ino)
+    }
+
+    /// Returns what assets show.
+    pub(crate) fn assets(&self) -> Assets<'_> {
+        Assets::of(&self.mount)
+    }
+
+    /// Returns the options of the mount.
+    pub(crate) fn options(&self) -> &Options {
+        &self.mount.options
     }
 
     /// Returns the queue of entries that the kernel must forget.
     pub fn invalidations(&self) -> &Arc<Invalidations> {
-        &self.invalidations
+        &self.mount.invalidations
     }
 
     /// Returns the number of lookups, attribute requests, listings and reads so
     /// far; it grows with every use that reaches this process.
     pub fn uses(&self) -> u64 {
-        let stats = &self.reader.stats;
+        let stats = &self.reader().stats;
         let counters = [
             &stats.lookups,
             &stats.getattrs,
@@ -89,21 +118,21 @@ impl Vfs {
 
     /// Returns the size of the mount.
     pub fn extent(&self) -> Extent {
-        self.grafts.extent()
+        self.mount.grafts.extent()
     }
 
     /// Returns the reader of the bytes of files, for those who fill caches.
-    pub(crate) fn reader(&self) -> &Reader {
-        &self.reader
+    pub(crate) fn reader(&self) -> &Arc<Reader> {
+        &self.mount.reader
     }
 
     /// Returns the number of bytes that were decoded so far.
     pub(crate) fn decoded(&self) -> u64 {
-        self.reader.stats.decoded()
+        self.reader().stats.decoded()
     }
 
     /// Returns whether some sources are on servers.
     pub(crate) fn has_servers(&self) -> bool {
-        self.remote.get().is_some()
+        self.remote.is_some()
     }
 }

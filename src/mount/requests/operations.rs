@@ -18,9 +18,9 @@ impl Vfs {
     /// Returns [`Error::NotFound`], or [`Error::NotADirectory`] if the parent
     /// is not a directory.
     pub fn lookup(&self, parent: Ino, name: &str) -> Result<Attr> {
-        self.reader.stats.count(|stats| &stats.lookups);
-        let (node, is_aliased) = self.directory(parent)?;
-        if let Some((true_name, index)) = node.tree().find(node.index, name, self.folds()) {
+        self.reader().stats.count(|stats| &stats.lookups);
+        let (node, is_aliased) = self.mount.directory(parent)?;
+        if let Some((true_name, index)) = node.tree().find(node.index, name, self.mount.folds()) {
             let is_aliased = is_aliased || true_name != name;
             return Attr::of_entry(self, parent, name, &node.other(index), is_aliased);
         }
@@ -31,7 +31,7 @@ impl Vfs {
         {
             return self.getattr(control);
         }
-        match plain::find(self, &node, name) {
+        match plain::find(&self.mount, &node, name) {
             Err(Error::NotFound) => {}
             file => {
                 let file = file?;
@@ -55,7 +55,7 @@ impl Vfs {
     pub fn lookup_again(&self, ino: Ino) -> Result<Attr> {
         let held = self.node(ino);
         if matches!(held, Err(Error::NotFound)) {
-            lock(&self.transients).look_again(ino);
+            lock(&self.mount.transients).look_again(ino);
         }
         let attr = self.getattr(ino)?;
         self.look(ino);
@@ -76,7 +76,7 @@ impl Vfs {
     /// Returns [`Error::Stale`], or [`Error::Io`] if a generated file cannot
     /// be rendered to determine its size.
     pub fn getattr(&self, ino: Ino) -> Result<Attr> {
-        self.reader.stats.count(|stats| &stats.getattrs);
+        self.reader().stats.count(|stats| &stats.getattrs);
         match self.node(ino) {
             Err(Error::NotFound) => {}
             node => return Attr::of_node(self, &node?),
@@ -106,15 +106,15 @@ impl Vfs {
     /// data of a file, the errors of reading that.
     pub fn readlink(&self, ino: Ino) -> Result<Vec<u8>> {
         if let Some(directory) = ino.shortcut_target() {
-            return Ok(place::link_text(self, &self.node(directory)?)?.into_bytes());
+            return Ok(place::link_text(&self.mount, &self.node(directory)?)?.into_bytes());
         }
         let node = self.node(ino)?;
         if let (Some(file), Some(size)) = (node.stored_link(), node.size()) {
-            let text = self.reader.read(file, 0..size, Access::Unknown);
-            let text = text.map_err(|error| self.failed(&node, &error))?;
+            let text = self.reader().read(file, 0..size, Access::Unknown);
+            let text = text.map_err(|error| self.mount.failed(&node, &error))?;
             return Ok(text.to_vec());
         }
-        let text = place::text_of(self, &node)?;
+        let text = place::text_of(&self.mount, &node)?;
         text.map(Cow::into_owned).ok_or(Error::NotALink)
     }
 
@@ -123,10 +123,10 @@ impl Vfs {
     /// # Errors
     /// Returns [`Error::NotADirectory`] or [`Error::NotFound`].
     pub fn parent(&self, ino: Ino) -> Result<Ino> {
-        if let Some(TransientKind::Alias { parent, .. }) = lock(&self.transients).get(ino) {
+        if let Some(TransientKind::Alias { parent, .. }) = lock(&self.mount.transients).get(ino) {
             return Ok(*parent);
         }
-        place::parent(self, &self.node(ino)?)
+        place::parent(&self.mount, &self.node(ino)?)
     }
 
     /// Lists the entries of a directory from `offset` on, with name, inode,
@@ -141,7 +141,7 @@ impl Vfs {
         offset: u64,
         emit: &mut dyn FnMut(&str, Ino, FileKind, u64) -> bool,
     ) -> Result<()> {
-        self.reader.stats.count(|stats| &stats.readdirs);
+        self.reader().stats.count(|stats| &stats.readdirs);
         Listing::new(self, ino, offset)?.plain(emit);
         Ok(())
     }
@@ -163,7 +163,7 @@ impl Vfs {
         offset: u64,
         emit: &mut dyn FnMut(&str, Attr, u64) -> bool,
     ) -> Result<()> {
-        self.reader.stats.count(|stats| &stats.readdirs);
+        self.reader().stats.count(|stats| &stats.readdirs);
         Listing::new(self, ino, offset)?.with_attributes(emit)
     }
 
@@ -193,8 +193,8 @@ impl Vfs {
     /// # Errors
     /// Returns an error if there is no such entry.
     pub fn spelling(&self, directory: Ino, name: &str) -> Result<String> {
-        let (node, _) = self.directory(directory)?;
-        if let Some((spelling, _)) = node.tree().find(node.index, name, self.folds()) {
+        let (node, _) = self.mount.directory(directory)?;
+        if let Some((spelling, _)) = node.tree().find(node.index, name, self.mount.folds()) {
             return Ok(spelling.to_owned());
         }
         let hidden = HiddenCompanions::in_directory(self, &node);

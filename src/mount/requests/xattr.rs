@@ -1,13 +1,13 @@
 //! Extended attributes (SEMANTICS, Extended attributes).
 
+use crate::mount::assets::editable::editable;
 use crate::mount::assets::picture::format_of;
-use crate::mount::edited::editable::editable;
 use crate::mount::tree::place;
 use crate::mount::tree::subtree::{Node, RenderedFile};
-use crate::mount::{Error, FileKind, Ino, Meta, Result, Vfs};
+use crate::mount::{Error, FileKind, Ino, Result, Vfs};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::InodeKind;
-use hpimount_assets::model::{Picture, png, reduced};
+use hpimount_assets::model::{png, reduced};
 use hpimount_containers::io::Bounded;
 
 /// The original bytes of a name.
@@ -48,27 +48,6 @@ pub(crate) struct Xattrs<'v> {
 }
 
 impl Vfs {
-    /// Returns the picture that represents an asset, with sides of at most `edge` pixels.
-    ///
-    /// # Errors
-    /// Returns [`Error::NoAttribute`] if there is none, or an error if the asset cannot be
-    /// read or there is not enough memory.
-    pub(crate) fn small_picture(&self, asset: &Node<'_>, edge: u32) -> Result<Picture> {
-        if self.options.meta == Meta::Off {
-            return Err(Error::NoAttribute);
-        }
-        let budget = self.reader.budget();
-        let failed = |error| self.failed(asset, &error);
-        // A pixel takes eight bytes while its PNG file is read. Two previews at a time
-        // leave memory for what they are made of.
-        let max_pixels = budget.limit() / 32;
-        let _memory = budget
-            .reserve("its preview", budget.limit() / 3, true)
-            .map_err(failed)?;
-        let picture = self.picture(asset, max_pixels).map_err(failed)?;
-        Ok(reduced(picture.ok_or(Error::NoAttribute)?, edge))
-    }
-
     /// Returns whether something can be edited in a generated file.
     pub(crate) fn is_editable(&self, ino: Ino) -> bool {
         let editable = self.xattr(ino, EDITABLE);
@@ -86,7 +65,7 @@ impl<'v> Xattrs<'v> {
     pub(crate) fn of(vfs: &'v Vfs, ino: Ino) -> Result<Self> {
         let node = match vfs.node(ino) {
             Err(Error::NotFound) => {
-                let (node, _) = vfs.directory(ino).map_err(|_| Error::NoAttribute)?;
+                let (node, _) = vfs.mount.directory(ino).map_err(|_| Error::NoAttribute)?;
                 node
             }
             node => node?,
@@ -144,7 +123,7 @@ impl<'v> Xattrs<'v> {
         if self.vfs.applied.is_empty() {
             return None;
         }
-        let path = place::path(self.vfs, &self.node).ok()?;
+        let path = place::path(&self.vfs.mount, &self.node).ok()?;
         Some(self.vfs.applied.get(&path)?.path().as_bytes().to_vec())
     }
 
@@ -154,7 +133,7 @@ impl<'v> Xattrs<'v> {
         match file.volume.volume.xattr(file.file, name) {
             Ok(Some(value)) => Ok(value.into_bytes()),
             Ok(None) => Err(Error::NoAttribute),
-            Err(error) => Err(self.vfs.failed(&self.node, &error)),
+            Err(error) => Err(self.vfs.mount.failed(&self.node, &error)),
         }
     }
 
@@ -165,12 +144,16 @@ impl<'v> Xattrs<'v> {
         let file = node.file().ok_or(Error::NoAttribute)?;
         let is_typed = file.volume.volume.asset(file.file).is_some();
         let format = format_of(node).filter(|_| is_typed);
-        match self.vfs.model(node, format.ok_or(Error::NoAttribute)?) {
+        match self
+            .vfs
+            .assets()
+            .model(node, format.ok_or(Error::NoAttribute)?)
+        {
             Ok(model) => {
                 let error = model.view.failure().ok_or(Error::NoAttribute)?;
                 Ok(error.to_string().into_bytes())
             }
-            Err(error) if error.is_fault() => Err(self.vfs.failed(node, &error)),
+            Err(error) if error.is_fault() => Err(self.vfs.mount.failed(node, &error)),
             Err(error) => Ok(error.to_string().into_bytes()),
         }
     }
@@ -180,16 +163,16 @@ impl<'v> Xattrs<'v> {
         if self.node.rendered().is_none() {
             return Err(Error::NoAttribute);
         }
-        match editable(self.vfs, &self.node) {
+        match editable(&self.vfs.mount, &self.node) {
             Ok(text) => Ok(text.into_bytes()),
-            Err(error) => Err(self.vfs.failed(&self.node, &error)),
+            Err(error) => Err(self.vfs.mount.failed(&self.node, &error)),
         }
     }
 
     /// Returns the picture that represents an asset as a PNG file, as large as
     /// fits into a value.
     fn preview(&self) -> Result<Vec<u8>> {
-        let mut picture = self.vfs.small_picture(&self.node, MAX_EDGE)?;
+        let mut picture = self.vfs.assets().small_picture(&self.node, MAX_EDGE)?;
         loop {
             let mut file = Bounded::new(MAX_PREVIEW);
             if png::write(&picture, &mut file).is_ok() {
@@ -230,7 +213,7 @@ impl<'v> Xattrs<'v> {
             RenderedFile::OfView(viewed, _) => self.vfs.node(viewed.asset)?,
             RenderedFile::OfAsset(file) => self.vfs.node(file.asset)?,
             RenderedFile::Report(_, directory) => {
-                let directory = self.vfs.enter(self.vfs.node(directory)?)?;
+                let directory = self.vfs.mount.enter(self.vfs.node(directory)?)?;
                 let volume = directory.subtree().volumes.first();
                 let name = volume.map_or("", |volume| &volume.name);
                 return Ok(name.to_owned().into_bytes());

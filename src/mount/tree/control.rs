@@ -9,8 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::grafts::Grafts;
 use super::merge::{self, MergedLayers};
-use super::subtree::Node;
-use super::volume::NewVolume;
+use super::subtree::{Node, volume_id};
 use crate::content::OpenVolume;
 use crate::mount::error::OpenError;
 use crate::mount::{Ino, Meta, Options};
@@ -62,8 +61,8 @@ impl ControlInodes {
         let ControlTree { tree, stats, files } = directory;
         let subtree = grafts.add_with(Origin::Control, tree, |range| {
             let volume = Box::new(ControlVolume { info, files });
-            let volume = NewVolume::generated(NAME, "control", volume);
-            layers.push(Arc::new(volume.open(range, 0)));
+            let volume = OpenVolume::new(NAME, "control", volume);
+            layers.push(volume.numbered(volume_id(range, 0)));
             layers
         });
         Self {

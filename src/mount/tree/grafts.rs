@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::subtree::{Node, Rendered, Subtree};
-use super::volume::NewVolume;
+use super::subtree::{Node, Rendered, Subtree, volume_id};
 use crate::content::OpenVolume;
 use crate::memory::budget::Budget;
 use crate::memory::cache::Cache;
@@ -61,7 +60,7 @@ pub(crate) enum Files {
     /// In no volume: they are rendered.
     Rendered,
     /// In a volume that only this subtree has.
-    New(NewVolume),
+    New(Box<OpenVolume>),
     /// In a volume of the subtree around this one. That subtree is kept for as long
     /// as this one, so that the memory of the volume is accounted for; a permanent
     /// one need not be kept.
@@ -152,12 +151,12 @@ impl Grafts {
         &self,
         origin: Origin,
         tree: Tree,
-        volumes: Vec<NewVolume>,
+        volumes: Vec<OpenVolume>,
     ) -> Vec<Arc<OpenVolume>> {
         self.add_with(origin, tree, |range| {
             let volumes = volumes.into_iter().enumerate();
             volumes
-                .map(|(number, volume)| Arc::new(volume.open(range, number)))
+                .map(|(number, volume)| volume.numbered(volume_id(range, number)))
                 .collect()
         })
         .volumes
@@ -209,7 +208,7 @@ impl Grafts {
         })?;
         let (volume, around) = match built.files {
             Files::Rendered => (None, None),
-            Files::New(new) => (Some(Arc::new(new.open(range, 0))), None),
+            Files::New(new) => (Some(new.numbered(volume_id(range, 0))), None),
             Files::Around { volume, subtree } => (Some(volume), subtree),
         };
         Ok(Arc::new(Subtree {

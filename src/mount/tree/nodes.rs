@@ -1,30 +1,25 @@
 //! Finding inodes by their numbers, entering directories, and discarding subtrees that
 //! have changed.
 
+use std::io::Write;
 use std::sync::Arc;
 
+use super::MountTree;
 use super::grafts::Numbered;
 use super::invalidate::StaleEntry;
-use super::subtree::{Node, RenderedFile, Subtree};
+use super::subtree::{Node, Subtree};
 use super::{on_demand, place};
-use crate::mount::{Error, Ino, Result, Vfs};
+use crate::content::File;
+use crate::mount::{Error, Ino, Result};
 use crate::namespace::numbers::Origin;
 use crate::namespace::transient::TransientKind;
 use crate::namespace::tree::InodeKind;
+use crate::requester::Outcome;
 use crate::sync::lock;
+use hpimount_containers::io;
+use hpimount_containers::volume::Content;
 
-/// Something that files are in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Container {
-    /// The name of its file.
-    pub(crate) name: String,
-    /// The name of its format.
-    pub(crate) format: &'static str,
-    /// Its path in the mount; `None` for a source.
-    pub(crate) path: Option<String>,
-}
-
-impl Vfs {
+impl MountTree {
     /// Returns the inode with this number, and builds its subtree unless that is
     /// cached.
     ///
@@ -32,7 +27,7 @@ impl Vfs {
     /// Returns [`Error::NotFound`] for transient inodes; [`Error::Stale`] for other
     /// numbers, which may have been dropped, or if its source has changed; or an error
     /// if its directory cannot be built again.
-    pub fn node(&self, ino: Ino) -> Result<Node<'_>> {
+    pub(crate) fn node(&self, ino: Ino) -> Result<Node<'_>> {
         match self.grafts.find(ino) {
             None if self.is_transient(ino) => Err(Error::NotFound),
             None => Err(Error::Stale),
@@ -52,99 +47,6 @@ impl Vfs {
 
     fn is_transient(&self, ino: Ino) -> bool {
         ino.shortcut_target().is_some() || lock(&self.transients).get(ino).is_some()
-    }
-
-    /// Returns whether an inode follows from others: a file or directory of a converted
-    /// tree, about an asset or about the mount, or a disc as a plain file.
-    pub(crate) fn is_generated(&self, ino: Ino) -> bool {
-        let entered = self.directory(ino).map(|(node, _)| node);
-        let Ok(node) = entered.or_else(|_| self.node(ino)) else {
-            return true;
-        };
-        let origin = node.subtree().range.origin;
-        node.subtree().is_rendered() || matches!(origin, Origin::Control | Origin::Plain(_))
-    }
-
-    /// Returns whether an inode is a directory with the contents of an archive or an asset.
-    pub(crate) fn is_companion(&self, ino: Ino) -> bool {
-        let Ok(node) = self.node(ino) else {
-            return false;
-        };
-        let is_hidden = matches!(node.origin(), Some(Origin::Hidden(..)));
-        let kind = node.kind();
-        is_hidden
-            || matches!(
-                kind,
-                Some(InodeKind::Companion { .. } | InodeKind::ForeignCompanion { .. })
-            )
-    }
-
-    /// Returns the asset that a generated file shows, if it shows one.
-    pub(crate) fn asset_of_generated(&self, ino: Ino) -> Option<Ino> {
-        match self.node(ino).ok()?.rendered()?.0 {
-            RenderedFile::Report(..) => None,
-            RenderedFile::OfView(viewed, _) => Some(viewed.asset),
-            RenderedFile::OfAsset(file) => Some(file.asset),
-        }
-    }
-
-    /// Returns the path of that asset.
-    pub(crate) fn shown_asset(&self, ino: Ino) -> Option<String> {
-        let asset = self.asset_of_generated(ino)?;
-        place::path(self, &self.node(asset).ok()?).ok()
-    }
-
-    /// Returns what a file is in, from the source to the innermost archive or asset: the
-    /// name and the format of each, and its path in the mount, which a source has not.
-    pub(crate) fn containers(&self, ino: Ino) -> Result<Vec<Container>> {
-        let mut around = Vec::new();
-        let mut inner = self.node(ino)?;
-        loop {
-            if let Some(asset) = self.asset_of_generated(inner.ino()) {
-                let asset = self.node(asset)?;
-                let format = crate::mount::format_of(&asset).map_or("", |format| format.name);
-                around.push(Container {
-                    name: asset.tree().name(asset.index).to_owned(),
-                    format,
-                    path: Some(place::path(self, &asset)?),
-                });
-                inner = asset;
-                continue;
-            }
-            let origin = inner.subtree().range.origin;
-            let volume = inner.volume();
-            let volume = volume.or_else(|| inner.subtree().volumes.first());
-            let seen = match origin {
-                Origin::Directory(seen) => Some(self.node(seen)?),
-                Origin::Hidden(seen, _) | Origin::Plain(seen) => Some(self.node(seen)?),
-                Origin::Root | Origin::Files | Origin::Control => None,
-            };
-            // A directory that is listed on demand is in the same container.
-            let archive = seen.as_ref().and_then(|seen| match seen.kind() {
-                Some(InodeKind::Companion { of, .. }) => Some(seen.other(of)),
-                _ => None,
-            });
-            if let Some(volume) = volume.filter(|_| seen.is_none() || archive.is_some()) {
-                let path = archive.map(|archive| place::path(self, &archive));
-                around.push(Container {
-                    name: volume.name.clone(),
-                    format: volume.format,
-                    path: path.transpose()?,
-                });
-            }
-            match seen {
-                Some(seen) => inner = seen,
-                None => break,
-            }
-        }
-        around.reverse();
-        Ok(around)
-    }
-
-    /// Returns whether an inode is another name of an asset.
-    pub(crate) fn is_asset_link(&self, ino: Ino) -> bool {
-        let kind = self.node(ino).ok().and_then(|node| node.kind());
-        matches!(kind, Some(InodeKind::AssetLink { .. }))
     }
 
     /// Returns the subtree at `origin`, and builds it unless it is cached.
@@ -193,6 +95,21 @@ impl Vfs {
         Ok((self.enter(node)?, is_aliased))
     }
 
+    /// Returns whether a directory is the root of an archive, of a merged game or of another
+    /// source, or the control directory: those have a converted tree.
+    pub(crate) fn is_container_root(&self, directory: &Node<'_>) -> bool {
+        directory.origin().is_some_and(|origin| match origin {
+            Origin::Root | Origin::Files | Origin::Control => true,
+            Origin::Directory(seen) => self.node(seen).is_ok_and(|seen| {
+                matches!(
+                    seen.kind(),
+                    Some(InodeKind::Companion { .. } | InodeKind::Grafted)
+                )
+            }),
+            Origin::Hidden(..) | Origin::Plain(_) => false,
+        })
+    }
+
     /// Discards the subtree of a node whose source has changed: the next lookup
     /// builds it with new numbers.
     pub(crate) fn give_up(&self, node: &Node<'_>) {
@@ -208,69 +125,39 @@ impl Vfs {
         self.invalidations.push(StaleEntry::Subtree(origin));
     }
 
-    /// Waits for the next entry that the kernel must forget: its directory and its
-    /// name; `None` when the mount ends.
-    pub fn next_invalidation(&self) -> Option<(Ino, String)> {
-        loop {
-            let entry = match self.invalidations.next()? {
-                StaleEntry::Subtree(origin) => place::entry_of(self, origin),
-                StaleEntry::Alias(alias) => match lock(&self.transients).get(alias) {
-                    Some(TransientKind::Alias {
-                        parent, spelling, ..
-                    }) => Some((*parent, spelling.to_string())),
-                    _ => None,
-                },
-            };
-            if entry.is_some() {
-                return entry;
+    /// Returns the size of a file that was declared without one.
+    pub(crate) fn decoded_size(&self, file: File<'_>) -> io::Result<u64> {
+        match file.volume.volume.content(file.file)? {
+            Content::Generated(volume) => {
+                let render = |out: &mut dyn Write| volume.generate(file.file, out);
+                self.reader.rendered_size(file.key(), &render)
             }
+            Content::Stream(volume) => self.reader.size(file.key(), || {
+                let size = volume.size(file.file)?;
+                // With `-o force`, what cannot be decoded.
+                for warning in file.volume.warnings() {
+                    log::warn!("{}: {warning}", file.volume.name);
+                }
+                Ok(size)
+            }),
+            _ => Err(io::Error::UnknownFormat),
         }
     }
 
-    /// Counts a lookup of an inode by the kernel. The caller holds its subtree. A lookup
-    /// of an alias is a lookup of its directory, too.
-    pub(crate) fn look(&self, ino: Ino) {
-        let ino = ino.shortcut_target().unwrap_or(ino);
-        if self.grafts.look(ino) {
-            return;
-        }
-        let directory = lock(&self.transients).directory(ino);
-        if let Some(directory) = directory {
-            self.grafts.look(directory);
-        }
+    /// Logs why a file cannot be read.
+    pub(crate) fn failed(&self, node: &Node<'_>, error: &io::Error) -> Error {
+        self.explained(node, error).0
     }
 
-    /// Drops `lookups` of the lookups of an inode, which the kernel has
-    /// forgotten.
-    pub fn forget(&self, ino: Ino, lookups: u64) {
-        let ino = ino.shortcut_target().unwrap_or(ino);
-        if self.grafts.forget(ino, lookups) {
-            return;
+    /// Like [`MountTree::failed`], with the message.
+    pub(crate) fn explained(&self, node: &Node<'_>, error: &io::Error) -> (Error, String) {
+        if error.is_killed() {
+            return (Error::Interrupted, error.to_string());
         }
-        let directory = {
-            let mut transients = lock(&self.transients);
-            let directory = transients.directory(ino);
-            transients.forget(ino, lookups);
-            directory
-        };
-        if let Some(directory) = directory {
-            self.grafts.forget(directory, lookups);
-        }
-    }
-
-    /// Drops numbers that take more than their share of memory, and makes the kernel
-    /// forget directories that it has not used for the longest time, so that theirs
-    /// can be dropped.
-    pub fn trim_numbers(&self) {
-        let numbers = self.grafts.numbers();
-        if !numbers.exceed_their_share() {
-            return;
-        }
-        for origin in numbers.trim() {
-            self.invalidate(origin);
-        }
-        if let Some(alias) = lock(&self.transients).next_alias() {
-            self.invalidations.push(StaleEntry::Alias(alias));
-        }
+        let path = place::path(self, node).unwrap_or_default();
+        let volume = node.volume().map_or("", |volume| &volume.name);
+        let message = format!("{volume}: {path}: {error}");
+        self.reader.stats.failed(message.clone());
+        (Error::from(error), message)
     }
 }

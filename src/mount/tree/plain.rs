@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
+use super::MountTree;
 use super::grafts::{Built, Files};
 use super::subtree::{Node, Rendered, Subtree};
-use super::volume::NewVolume;
-use crate::mount::assets::converted;
-use crate::mount::{Attr, Error, Result, Vfs};
+use crate::content::OpenVolume;
+use crate::mount::{Error, Result};
 use crate::namespace::companion::Companions;
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::ROOT;
@@ -21,11 +21,11 @@ const DISC: &str = "disc";
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] if it is no disc, or the errors of building the tree.
-pub(crate) fn files<'v>(vfs: &'v Vfs, root: &Node<'v>) -> Result<Node<'v>> {
-    if root.origin() == Some(Origin::Control) || !converted::exists_in(vfs, root) {
+pub(crate) fn files<'v>(mount: &'v MountTree, root: &Node<'v>) -> Result<Node<'v>> {
+    if root.origin() == Some(Origin::Control) || !mount.is_container_root(root) {
         return Err(Error::NotFound);
     }
-    let subtree = vfs.subtree(Origin::Plain(root.ino()))?;
+    let subtree = mount.subtree(Origin::Plain(root.ino()))?;
     Ok(Node::entered_root(subtree))
 }
 
@@ -34,9 +34,9 @@ pub(crate) fn files<'v>(vfs: &'v Vfs, root: &Node<'v>) -> Result<Node<'v>> {
 /// # Errors
 /// Returns an error under the same conditions as [`files`], or if there is no file
 /// with this name.
-pub(crate) fn find<'v>(vfs: &'v Vfs, root: &Node<'v>, name: &str) -> Result<Node<'v>> {
-    let files = files(vfs, root)?;
-    let found = files.tree().find(ROOT, name, vfs.folds());
+pub(crate) fn find<'v>(mount: &'v MountTree, root: &Node<'v>, name: &str) -> Result<Node<'v>> {
+    let files = files(mount, root)?;
+    let found = files.tree().find(ROOT, name, mount.folds());
     let (_, index) = found.ok_or(Error::NotFound)?;
     Ok(files.other(index))
 }
@@ -46,7 +46,7 @@ pub(crate) fn find<'v>(vfs: &'v Vfs, root: &Node<'v>, name: &str) -> Result<Node
 /// # Errors
 /// Returns [`Error::NotFound`] if it is no disc, or an error if there is not enough
 /// memory.
-pub(crate) fn build(vfs: &Vfs, root: &Node<'_>, attr: Attr) -> Result<Built> {
+pub(crate) fn build(mount: &MountTree, root: &Node<'_>, modified: i64) -> Result<Built> {
     let [disc] = &root.subtree().volumes[..] else {
         return Err(Error::NotFound);
     };
@@ -54,7 +54,7 @@ pub(crate) fn build(vfs: &Vfs, root: &Node<'_>, attr: Attr) -> Result<Built> {
     if files.is_empty() {
         return Err(Error::NotFound);
     }
-    let mut builder = vfs.new_builder(attr.modified, Companions::NONE);
+    let mut builder = mount.new_builder(modified, Companions::NONE);
     let top = builder.root();
     for (number, (name, source)) in (0..).map(FileId).zip(&files) {
         let entry = Entry {
@@ -64,7 +64,7 @@ pub(crate) fn build(vfs: &Vfs, root: &Node<'_>, attr: Attr) -> Result<Built> {
             asset: None,
         };
         let added = builder.file(top, Name::utf_8(name), entry);
-        added.map_err(|error| vfs.failed(root, &error))?;
+        added.map_err(|error| mount.failed(root, &error))?;
     }
     let volume = PlainDisc {
         files: files.into_iter().map(|(_, source)| source).collect(),
@@ -72,11 +72,11 @@ pub(crate) fn build(vfs: &Vfs, root: &Node<'_>, attr: Attr) -> Result<Built> {
     };
     Ok(Built {
         builder,
-        files: Files::New(NewVolume::generated(
+        files: Files::New(Box::new(OpenVolume::new(
             &disc.name,
             "plain disc",
             Box::new(volume),
-        )),
+        ))),
         rendered: Rendered::No,
         problem: None,
         fingerprint: 0,

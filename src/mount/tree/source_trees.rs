@@ -6,25 +6,22 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
-use super::control;
-use super::control::{ControlInodes, ControlTree, Images, Info};
-use super::grafts::Grafts;
-use super::merge::{self, MergedLayers, Whiteouts};
-use super::volume::NewVolume;
-use crate::mount::changes::{Changed, stem};
+use super::MountTree;
+use super::control::{self, ControlInodes, ControlTree, Images, Info};
+use super::merge::{self, MergedLayers, Rule, Whiteouts};
+use crate::content::OpenVolume;
 use crate::mount::error::OpenError;
-use crate::mount::open::order::Order;
 use crate::mount::{Ino, Options};
 use crate::namespace::companion::{Companions, Shows};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{InodeKind, Label, NewInode, ROOT, Tree, TreeBuilder};
 use hpimount_containers::changes::Report;
-use hpimount_containers::volume::{Name, NodeId, Volume};
+use hpimount_containers::volume::{Name, NodeId};
 
 /// An opened source: its unfinished tree, and the volume of its files.
 pub(crate) struct OpenedSource {
     pub(crate) builder: TreeBuilder,
-    pub(crate) volume: NewVolume,
+    pub(crate) volume: OpenVolume,
     /// Whether it can be merged with others.
     pub(crate) is_layered: bool,
     /// The source as plain files.
@@ -56,9 +53,9 @@ impl Above {
 pub(crate) struct SourceTrees {
     /// The tree of the root, and the volumes of its files.
     tree: Tree,
-    volumes: Vec<NewVolume>,
+    volumes: Vec<OpenVolume>,
     /// Trees that are grafted at directories of `tree`.
-    grafted: Vec<(NodeId, Tree, NewVolume)>,
+    grafted: Vec<(NodeId, Tree, OpenVolume)>,
     layers: MergedLayers,
     /// The `order` of `info.json`.
     order: Value,
@@ -136,23 +133,17 @@ impl SourceTrees {
         })
     }
 
-    /// Merges sources, the last one on top.
+    /// Merges sources, the last one on top, by a rule that has this `description`.
     ///
     /// # Errors
     /// Returns an error if there are too many entries.
     pub(crate) fn merged(
         mut sources: Vec<OpenedSource>,
-        order: Order,
-        why: &str,
         above: Above,
-        mut warnings: Vec<String>,
-        options: &Options,
+        (rule, companions): (Rule, Companions),
+        mut description: Value,
+        warnings: Vec<String>,
     ) -> Result<Self, OpenError> {
-        let rule = order.rule(sources.len());
-        // The archives of Grand Theft Auto are folders in all but name.
-        let companions = options.companions_in(0, order == Order::Gta);
-        let paths: Vec<PathBuf> = sources.iter().map(|source| source.path.clone()).collect();
-        warnings.extend(order.beyond_the_limit(&paths));
         sources.extend(above.layers);
         let applied = sources.last_mut().and_then(|top| top.applied.take());
         let mut trees = Vec::with_capacity(sources.len());
@@ -163,12 +154,8 @@ impl SourceTrees {
             volumes.push(opened.volume);
         }
         let names = names(&volumes);
-        let order = json!({
-            "rule": order,
-            "why": why,
-            "lowest_to_highest": names,
-            "warnings": warnings,
-        });
+        description["lowest_to_highest"] = json!(names);
+        description["warnings"] = json!(warnings);
         let merged = merge::merge(&trees, rule, companions, &above.whiteouts).map_err(|error| {
             let first = volumes.first().map_or("", |volume| &volume.location);
             OpenError::new(first, error)
@@ -182,7 +169,7 @@ impl SourceTrees {
                 trees,
                 shadowed: merged.shadowed,
             },
-            order,
+            order: description,
             images: Images::new(),
             applied,
             warnings,
@@ -190,7 +177,7 @@ impl SourceTrees {
     }
 
     /// Returns the volumes of all sources.
-    pub(crate) fn volumes(&self) -> impl Iterator<Item = &NewVolume> {
+    pub(crate) fn volumes(&self) -> impl Iterator<Item = &OpenVolume> {
         let grafted = self.grafted.iter().map(|(_, _, volume)| volume);
         self.volumes.iter().chain(grafted)
     }
@@ -200,11 +187,11 @@ impl SourceTrees {
     /// The directory is missing if there are too many entries for it, which is logged.
     pub(crate) fn graft(
         self,
-        grafts: &Grafts,
+        mount: &MountTree,
         skipped: &[OpenError],
-        options: &Options,
         applied: Option<Value>,
     ) -> Option<ControlInodes> {
+        let (grafts, options) = (&mount.grafts, &mount.options);
         let modified = self.tree.inode(ROOT).map_or(0, |root| root.modified);
         let control = ControlTree::new(modified, &self.layers, &self.images);
         let files = options.root_of_files();
@@ -232,18 +219,7 @@ impl SourceTrees {
     }
 }
 
-/// Returns the files that the source called `name` is, which is opened as `volume`:
-/// the plain files of a disc, or a source with its changes.
-pub(crate) fn images(name: &str, changed: Option<&Changed>, volume: &dyn Volume) -> Images {
-    let mut images = volume.plain_files(stem(name));
-    if let Some(changed) = changed.filter(|_| images.is_empty()) {
-        images.push((name.to_owned(), changed.source.clone()));
-        images.extend(changed.partners.clone());
-    }
-    images
-}
-
-fn names(volumes: &[NewVolume]) -> Vec<String> {
+fn names(volumes: &[OpenVolume]) -> Vec<String> {
     volumes.iter().map(|volume| volume.name.clone()).collect()
 }
 

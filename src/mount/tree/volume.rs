@@ -4,12 +4,9 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use super::subtree::volume_id;
-use crate::content::{Images, OpenVolume, Reader, unwrap};
-use crate::memory::budget::Charge;
+use crate::content::{OpenVolume, Reader, unwrap};
 use crate::mount::Options;
 use crate::namespace::companion::Companions;
-use crate::namespace::numbers::Range;
 use crate::namespace::tree::TreeBuilder;
 use crate::source::folder;
 use hpimount_containers::format::{self, Format, Input};
@@ -17,96 +14,18 @@ use hpimount_containers::io::{self, BlockBuffer, ReadAt, Result};
 use hpimount_containers::volume::{Content, FileId, Generate, LiveFolder, Volume};
 use hpimount_containers::{formats, parts};
 
-/// A volume before it has a number.
-pub(crate) struct NewVolume {
-    /// Name of its file, as users know it.
-    pub(crate) name: String,
-    /// The path of its file for messages; empty for a file inside another
-    /// volume.
-    pub(crate) location: String,
-    /// Name of its format.
-    pub(crate) format: &'static str,
-    /// Whether companions of assets are listed in it, as in a folder.
-    pub(crate) is_plain_folder: bool,
-    /// Number of archives around it.
-    pub(crate) nesting: u8,
-    /// Number of bytes of its file; 0 for a folder, and for what has no file.
-    pub(crate) stored: u64,
-    /// Block images around it.
-    pub(crate) images: Images,
-    /// The opened container.
-    pub(crate) volume: Box<dyn Volume>,
-    /// Accounts for the memory of the changes that are applied to it.
-    pub(crate) plan: Option<Charge>,
+/// Creates the volume of a folder.
+pub(crate) fn folder(name: &str, location: &str, volume: Box<dyn Volume>) -> OpenVolume {
+    OpenVolume {
+        location: location.to_owned(),
+        is_plain_folder: true,
+        ..OpenVolume::new(name, folder::FORMAT_NAME, volume)
+    }
 }
 
-impl NewVolume {
-    /// Creates a volume for a folder.
-    pub(crate) fn folder(name: &str, location: &str, volume: Box<dyn Volume>) -> Self {
-        Self {
-            name: name.to_owned(),
-            location: location.to_owned(),
-            format: folder::FORMAT_NAME,
-            is_plain_folder: true,
-            nesting: 0,
-            stored: 0,
-            images: Images::default(),
-            volume,
-            plan: None,
-        }
-    }
-
-    /// Creates a volume with one text: file number 0.
-    pub(crate) fn text(name: &str, format: &'static str, text: Vec<u8>) -> Self {
-        Self::generated(name, format, Box::new(Text(text)))
-    }
-
-    /// Creates a volume of files that the mount makes.
-    pub(crate) fn generated(name: &str, format: &'static str, volume: Box<dyn Volume>) -> Self {
-        Self {
-            name: name.to_owned(),
-            location: String::new(),
-            format,
-            is_plain_folder: false,
-            nesting: 0,
-            stored: 0,
-            images: Images::default(),
-            volume,
-            plan: None,
-        }
-    }
-
-    /// Returns the memory that it holds, in bytes.
-    pub(crate) fn memory(&self) -> usize {
-        let texts = self.name.capacity() + self.location.capacity();
-        let block = match self.stored {
-            0 => 0,
-            stored => BlockBuffer::memory(stored),
-        };
-        size_of::<Self>() + texts + block + self.volume.memory() + self.images.memory
-    }
-
-    /// Returns the warnings about it and the block images around it.
-    pub(crate) fn warnings(&self) -> impl Iterator<Item = &String> {
-        self.images.warnings_with(&*self.volume)
-    }
-
-    /// Returns the volume, which is number `number` of a subtree with these
-    /// inode numbers.
-    pub(crate) fn open(self, range: Range, number: usize) -> OpenVolume {
-        OpenVolume {
-            id: volume_id(range, number),
-            name: self.name,
-            location: self.location,
-            format: self.format,
-            images: self.images,
-            is_plain_folder: self.is_plain_folder,
-            nesting: self.nesting,
-            stored: self.stored,
-            volume: self.volume,
-            plan: self.plan,
-        }
-    }
+/// Creates a volume with one text: file number 0.
+pub(crate) fn text(name: &str, format: &'static str, text: Vec<u8>) -> OpenVolume {
+    OpenVolume::new(name, format, Box::new(Text(text)))
 }
 
 /// A file that is opened as a volume.
@@ -128,7 +47,7 @@ pub(crate) struct OpenedFile {
     /// Its tree.
     pub(crate) builder: TreeBuilder,
     /// The volume.
-    pub(crate) volume: NewVolume,
+    pub(crate) volume: OpenVolume,
     /// Its format.
     pub(crate) format: &'static Format,
 }
@@ -189,16 +108,13 @@ fn open_whole(
     let mut builder = new_builder(options.companions_in(file.nesting, format.is_plain_folder));
     let volume = (format.open)(input, &mut builder)?;
     probe(&mut builder, &*volume, !images.formats.is_empty());
-    let volume = NewVolume {
-        name: file.name.to_owned(),
+    let volume = OpenVolume {
         location: file.location.to_owned(),
-        format: format.name,
         is_plain_folder: format.is_plain_folder,
         nesting: file.nesting,
         stored,
         images,
-        volume,
-        plan: None,
+        ..OpenVolume::new(file.name, format.name, volume)
     };
     Ok(OpenedFile {
         builder,

@@ -432,7 +432,7 @@ impl Calls<'_> {
                 name_max: MAX_NAME as u32,
                 no_trunc: true,
                 chown_restricted: true,
-                case_insensitive: !self.site.vfs().options.case_sensitive,
+                case_insensitive: !self.site.vfs().options().case_sensitive,
                 case_preserving: true,
             }),
             Err(error) => PATHCONF3res::Err((error, PATHCONF3resfail::default())),

@@ -2,27 +2,27 @@
 
 use std::collections::HashSet;
 
-use super::exists_in;
+use crate::mount::assets::Assets;
 use crate::mount::tree::place;
 use crate::mount::tree::subtree::{ConvertedSource, Node, Rendered};
-use crate::mount::{Ino, Meta, Result, Vfs};
+use crate::mount::{Ino, Meta, Result};
 use crate::namespace::companion::Shows;
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{InodeKind, ROOT};
 
-impl Vfs {
+impl<'m> Assets<'m> {
     /// Returns the paths of the files that these assets, which a directory of files lists, are
     /// converted to, each with its asset.
     ///
     /// # Errors
     /// Returns an error if the directory of the converted tree cannot be built.
     pub(crate) fn converted_files(
-        &self,
+        self,
         directory: Ino,
         assets: &[Ino],
     ) -> Result<Vec<(Ino, String)>> {
-        let (node, _) = self.directory(directory)?;
-        if self.options.meta == Meta::Off || node.subtree().is_rendered() {
+        let (node, _) = self.mount.directory(directory)?;
+        if self.mount.options.meta == Meta::Off || node.subtree().is_rendered() {
             return Ok(Vec::new());
         }
         let Some(mirror) = self.mirror(node)? else {
@@ -42,7 +42,7 @@ impl Vfs {
             if let Some(ConvertedSource::Asset(made)) = converted.files.get(file.0 as usize)
                 && assets.contains(&made.asset.0)
             {
-                found.push((made.asset, place::path(self, &mirror.other(index))?));
+                found.push((made.asset, place::path(self.mount, &mirror.other(index))?));
             }
         }
         Ok(found)
@@ -50,24 +50,24 @@ impl Vfs {
 
     /// Returns the directory of a converted tree with the conversions of a directory of
     /// files; `None` if there are none.
-    fn mirror<'v>(&'v self, directory: Node<'v>) -> Result<Option<Node<'v>>> {
+    fn mirror(self, directory: Node<'m>) -> Result<Option<Node<'m>>> {
         // The names down to it.
         let mut names = Vec::new();
         let mut root = directory;
-        while !exists_in(self, &root) {
+        while !self.mount.is_container_root(&root) {
             let seen = match root.origin() {
-                Some(Origin::Directory(seen)) => self.node(seen)?,
+                Some(Origin::Directory(seen)) => self.mount.node(seen)?,
                 Some(_) => return Ok(None),
                 None => root,
             };
             names.push(seen.tree().name(seen.index).to_owned());
-            let parent = place::parent(self, &seen)?;
-            root = self.enter(self.node(parent)?)?;
+            let parent = place::parent(self.mount, &seen)?;
+            root = self.mount.enter(self.mount.node(parent)?)?;
         }
         let volume = root.subtree().volumes.first();
         let has_kinds = volume.is_some_and(|volume| volume.volume.assets().is_some());
         let origin = Origin::Hidden(root.ino(), Shows::Converted);
-        let mut mirror = Node::entered_root(self.subtree(origin)?);
+        let mut mirror = Node::entered_root(self.mount.subtree(origin)?);
         if has_kinds {
             // All directories of its tree are in one.
             return Ok(Some(mirror));
@@ -76,7 +76,7 @@ impl Vfs {
             let Some((_, index)) = mirror.tree().find(mirror.index, &name, false) else {
                 return Ok(None);
             };
-            mirror = self.enter(mirror.other(index))?;
+            mirror = self.mount.enter(mirror.other(index))?;
         }
         debug_assert_eq!(mirror.index, ROOT, "each directory has a tree of its own");
         Ok(Some(mirror))

@@ -9,13 +9,15 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use self::names::Named;
+use super::Assets;
 use super::context::Context;
 use super::game;
 use crate::formats::REPORTS;
 use crate::formats::VIEW_FORMATS;
+use crate::mount::tree::MountTree;
 use crate::mount::tree::grafts::{Built, Files};
 use crate::mount::tree::subtree::{Converted, ConvertedSource, FileOfAsset, Node, Rendered};
-use crate::mount::{Attr, Ino, Result, Vfs};
+use crate::mount::{Ino, Result};
 use crate::namespace::companion::{self, Companions, Shows};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Index, InodeKind, Label, NewInode, Tree, TreeBuilder};
@@ -67,54 +69,38 @@ struct Draft {
     folders: HashMap<(NodeId, String), NodeId>,
 }
 
-/// Returns whether a directory has a converted tree: the root of an
-/// archive, of a merged game or of another source, and the control
-/// directory.
-pub(crate) fn exists_in(vfs: &Vfs, directory: &Node<'_>) -> bool {
-    directory.origin().is_some_and(|origin| match origin {
-        Origin::Root | Origin::Files | Origin::Control => true,
-        Origin::Directory(seen) => vfs.node(seen).is_ok_and(|seen| {
-            matches!(
-                seen.kind(),
-                Some(InodeKind::Companion { .. } | InodeKind::Grafted)
-            )
-        }),
-        Origin::Hidden(..) | Origin::Plain(_) => false,
-    })
-}
-
 /// Returns whether there may be reports about a directory, which was entered:
 /// it has a converted tree, or is the root of an unpacked game.
-pub(crate) fn has_reports(vfs: &Vfs, directory: &Node<'_>) -> bool {
-    exists_in(vfs, directory) || game::is_root(directory)
+pub(crate) fn has_reports(mount: &MountTree, directory: &Node<'_>) -> bool {
+    mount.is_container_root(directory) || game::is_root(directory)
 }
 
 /// Builds the directory of a converted tree that mirrors a directory of
 /// files.
-pub(crate) fn build(vfs: &Vfs, directory: &Node<'_>, attr: Attr) -> Result<Built> {
+pub(crate) fn build(mount: &MountTree, directory: &Node<'_>, modified: i64) -> Result<Built> {
     let directory = match directory.subtree().range.origin {
-        Origin::Control => vfs.node(vfs.options.root_of_files())?,
+        Origin::Control => mount.node(mount.options.root_of_files())?,
         _ => directory.clone(),
     };
-    let directory = vfs.enter(directory)?;
+    let directory = mount.enter(directory)?;
     let mut draft = Draft {
-        builder: vfs.new_builder(attr.modified, Companions::NONE),
+        builder: mount.new_builder(modified, Companions::NONE),
         files: Vec::new(),
         fingerprint: DefaultHasher::new(),
         folders: HashMap::new(),
     };
-    let is_root = exists_in(vfs, &directory);
+    let is_root = mount.is_container_root(&directory);
     let volume = directory.subtree().volumes.first();
     let has_kinds = is_root && volume.is_some_and(|volume| volume.volume.assets().is_some());
     let drafted = match has_kinds {
         true => draft.by_kind(&directory),
         false => draft.mirror(&directory),
     };
-    let drafted = drafted.and_then(|()| match has_reports(vfs, &directory) {
-        true => draft.reports(&Context::new(vfs, &directory)),
+    let drafted = drafted.and_then(|()| match has_reports(mount, &directory) {
+        true => draft.reports(&Context::new(Assets::of(mount), &directory)),
         false => Ok(()),
     });
-    drafted.map_err(|error| vfs.failed(&directory, &error))?;
+    drafted.map_err(|error| mount.failed(&directory, &error))?;
     draft.files.compact();
     Ok(Built {
         builder: draft.builder,

@@ -4,13 +4,14 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use crate::content::{Member, OpenVolume};
+use crate::mount::tree::MountTree;
 use crate::mount::tree::grafts::{Built, Files};
 use crate::mount::tree::place;
 use crate::mount::tree::subtree::{Node, Rendered};
-use crate::mount::tree::volume::{self, NewVolume, VolumeFile};
-use crate::mount::{Attr, Error, Result, Vfs};
+use crate::mount::tree::volume::{self, VolumeFile};
+use crate::mount::{Error, Result};
 use crate::namespace::companion::Companions;
-use crate::namespace::tree::{InodeKind, TreeBuilder};
+use crate::namespace::tree::TreeBuilder;
 use hpimount_assets::view::ERROR_FILE;
 use hpimount_containers::io::{self, ReadAt};
 use hpimount_containers::volume::{Entry, FileId, Name, Sink};
@@ -28,15 +29,15 @@ impl SourceFile {
     /// # Errors
     /// Returns [`Error::NotFound`] if it is not a file of a volume, and the
     /// errors of determining its size.
-    fn at(vfs: &Vfs, node: &Node<'_>) -> Result<Self> {
-        let (Some(volume), Some(InodeKind::File { file, .. })) = (node.volume(), node.kind())
-        else {
+    fn at(mount: &MountTree, node: &Node<'_>) -> Result<Self> {
+        let (Some(file), Some(volume)) = (node.file(), node.volume()) else {
             return Err(Error::NotFound);
         };
+        let len = node.size().map_or_else(|| mount.decoded_size(file), Ok);
         Ok(Self {
             volume: volume.clone(),
-            file,
-            len: Attr::of_node(vfs, node)?.size,
+            file: file.file,
+            len: len.map_err(|error| mount.failed(node, &error))?,
         })
     }
 
@@ -49,9 +50,9 @@ impl SourceFile {
     }
 
     /// Returns the bytes of the file as the source of a volume.
-    fn into_source(self, vfs: &Vfs) -> Arc<dyn ReadAt> {
+    fn into_source(self, mount: &MountTree) -> Arc<dyn ReadAt> {
         Arc::new(Member {
-            reader: vfs.reader.clone(),
+            reader: mount.reader.clone(),
             volume: self.volume,
             file: self.file,
             len: self.len,
@@ -59,7 +60,7 @@ impl SourceFile {
     }
 }
 
-impl Vfs {
+impl MountTree {
     /// Returns the bytes of the file at a node as a source.
     ///
     /// # Errors
@@ -77,40 +78,40 @@ impl Vfs {
 /// # Errors
 /// Returns the fault that prevents the archive from being read, or an error if
 /// there is not enough memory.
-pub(super) fn build(vfs: &Vfs, node: &Node<'_>, attr: Attr) -> Result<Built> {
-    let file = SourceFile::at(vfs, node)?;
+pub(super) fn build(mount: &MountTree, node: &Node<'_>, modified: i64) -> Result<Built> {
+    let file = SourceFile::at(mount, node)?;
     // The result depends on both files of a pair.
-    let stamp = file.stamp().map_err(|error| vfs.failed(node, &error))?;
+    let stamp = file.stamp().map_err(|error| mount.failed(node, &error))?;
     let fingerprint = Cell::new(stamp);
     let partner = |name: &str| {
-        let partner = partner(vfs, node, name)?;
+        let partner = partner(mount, node, name)?;
         let stamp = partner.stamp().ok()?;
         fingerprint.set(fingerprint.get().rotate_left(1) ^ stamp);
-        Some(partner.into_source(vfs))
+        Some(partner.into_source(mount))
     };
     let file = VolumeFile {
         name: node.tree().name(node.index),
         location: "",
         nesting: file.volume.nesting + 1,
-        source: file.into_source(vfs),
+        source: file.into_source(mount),
         partner: &partner,
     };
-    let new_builder = |companions| vfs.new_builder(attr.modified, companions);
-    let opened = volume::open(file, &vfs.reader, &vfs.options, |_| true, new_builder);
+    let new_builder = |companions| mount.new_builder(modified, companions);
+    let opened = volume::open(file, &mount.reader, &mount.options, |_| true, new_builder);
     let mut problem = None;
     let (builder, volume) = match opened {
         Ok(opened) => (opened.builder, opened.volume),
-        Err(error) if error.is_fault() => return Err(vfs.failed(node, &error)),
+        Err(error) if error.is_fault() => return Err(mount.failed(node, &error)),
         Err(error) => {
-            log::warn!("{}: {error}", place::path(vfs, node)?);
+            log::warn!("{}: {error}", place::path(mount, node)?);
             let shown = error_text(new_builder(Companions::NONE), &error);
             problem = Some(error);
-            shown.map_err(|error| vfs.failed(node, &error))?
+            shown.map_err(|error| mount.failed(node, &error))?
         }
     };
     Ok(Built {
         builder,
-        files: Files::New(volume),
+        files: Files::New(Box::new(volume)),
         rendered: Rendered::No,
         problem,
         fingerprint: fingerprint.get(),
@@ -118,15 +119,18 @@ pub(super) fn build(vfs: &Vfs, node: &Node<'_>, attr: Attr) -> Result<Built> {
 }
 
 /// Returns another file in the directory of a file.
-fn partner(vfs: &Vfs, file: &Node<'_>, name: &str) -> Option<SourceFile> {
+fn partner(mount: &MountTree, file: &Node<'_>, name: &str) -> Option<SourceFile> {
     let directory = file.tree().inode(file.index)?.parent;
     let (_, index) = file.tree().find(directory, name, true)?;
-    SourceFile::at(vfs, &file.other(index)).ok()
+    SourceFile::at(mount, &file.other(index)).ok()
 }
 
 /// Returns the contents of `X.d` for an archive that cannot be opened:
 /// [`ERROR_FILE`].
-fn error_text(mut builder: TreeBuilder, error: &io::Error) -> io::Result<(TreeBuilder, NewVolume)> {
+fn error_text(
+    mut builder: TreeBuilder,
+    error: &io::Error,
+) -> io::Result<(TreeBuilder, OpenVolume)> {
     let text = format!("{error}\n");
     let entry = Entry {
         file: FileId(0),
@@ -136,5 +140,5 @@ fn error_text(mut builder: TreeBuilder, error: &io::Error) -> io::Result<(TreeBu
     };
     let root = builder.root();
     builder.file(root, Name::utf_8(ERROR_FILE), entry)?;
-    Ok((builder, NewVolume::text("", "unknown", text.into_bytes())))
+    Ok((builder, volume::text("", "unknown", text.into_bytes())))
 }

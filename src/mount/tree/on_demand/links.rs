@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::content::OpenVolume;
+use crate::mount::Result;
+use crate::mount::tree::MountTree;
 use crate::mount::tree::grafts::{Built, Files};
 use crate::mount::tree::subtree::{Node, Rendered};
-use crate::mount::{Attr, Result, Vfs};
 use crate::namespace::companion::Companions;
 use hpimount_containers::volume::FileId;
 
@@ -15,21 +16,21 @@ use hpimount_containers::volume::FileId;
 /// # Errors
 /// Returns an error if there is not enough memory.
 pub(super) fn build(
-    vfs: &Vfs,
+    mount: &MountTree,
     node: &Node<'_>,
     volume: &Arc<OpenVolume>,
     directory: FileId,
-    attr: Attr,
+    modified: i64,
 ) -> Result<Built> {
-    let options = &vfs.options;
+    let options = &mount.options;
     let companions = Companions {
         // Only the root of a source has one.
         converted: false,
         ..options.companions_in(volume.nesting, volume.is_plain_folder)
     };
-    let mut builder = vfs.new_builder(attr.modified, companions);
+    let mut builder = mount.new_builder(modified, companions);
     let listed = volume.volume.list(directory, &mut builder);
-    listed.map_err(|error| vfs.failed(node, &error))?;
+    listed.map_err(|error| mount.failed(node, &error))?;
     Ok(Built {
         builder,
         files: Files::Around {

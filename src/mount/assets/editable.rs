@@ -5,21 +5,24 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 
-use super::{memory_of_part, part_of_view, unexpected};
+use super::Assets;
+use super::context::Context;
 use crate::content::{Caller, MAX_ASSET};
-use crate::mount::assets::context::Context;
+use crate::memory::budget::Charge;
+use crate::mount::tree::MountTree;
 use crate::mount::tree::subtree::{Node, RenderedFile};
-use crate::mount::{Access, Vfs};
+use crate::mount::{Access, Error};
 use hpimount_assets::view::import::{AllEdits, Edit, EditedFile};
 use hpimount_assets::view::report::Editing;
-use hpimount_assets::view::{AssetContext, AssetRef, ViewFormat};
+use hpimount_assets::view::{AssetContext, AssetRef, ViewFile, ViewFormat};
 use hpimount_containers::io;
 
 /// Returns what can be edited in a generated file, or else why nothing can.
 ///
 /// # Errors
 /// Returns an error if the asset cannot be read, or if there is not enough memory.
-pub(crate) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<String> {
+pub(crate) fn editable(mount: &MountTree, shown: &Node<'_>) -> io::Result<String> {
+    let assets = Assets::of(mount);
     let Some((rendered, _)) = shown.rendered() else {
         return Err(io::Error::UnknownFormat);
     };
@@ -34,19 +37,19 @@ pub(crate) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<String> {
             (viewed.asset, viewed.format, Some(number.0 as usize))
         }
         RenderedFile::OfAsset(file) => {
-            let asset = vfs.node(file.asset).map_err(unexpected)?;
-            let number = vfs.number_in_view(&asset, file)?;
+            let asset = mount.node(file.asset).map_err(unexpected)?;
+            let number = assets.number_in_view(&asset, file)?;
             (file.asset, file.format, number)
         }
     };
     let Some(number) = number else {
         return Ok("no: the asset does not have it".to_owned());
     };
-    let node = vfs.node(asset).map_err(unexpected)?;
+    let node = mount.node(asset).map_err(unexpected)?;
     let unchanged = HashMap::new();
-    let context = Context::with_changes(vfs, &node, &unchanged);
-    let model = vfs.model_in(&context, format, Caller::Request)?;
-    let part = part_of_view(&context, format, number)?;
+    let context = Context::with_changes(assets, &node, &unchanged);
+    let model = assets.model_in(&context, format, Caller::Request)?;
+    let part = context.part(format, number)?;
     let left_out = part.as_ref().and_then(|part| format.left_out(&part.path()));
     let editable = part.and_then(|part| Some((format.editable(&part.path())?, part)));
     let Some((editable, part)) = editable.filter(|_| left_out.is_none()) else {
@@ -57,12 +60,12 @@ pub(crate) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<String> {
     if model.view.has_values(number, &context) {
         return Ok(yes);
     }
-    let size = vfs.rendered_size(shown)?;
+    let size = assets.rendered_size(shown)?;
     if size > MAX_ASSET {
         return Ok(format!("no: has more than {MAX_ASSET} bytes"));
     }
-    let _memory = memory_of_part(vfs, format, &part, [vfs.size_of(&node)?, size])?;
-    let file = vfs.node_bytes(shown, 0..size, Access::Unknown);
+    let _memory = memory_of_part(mount, format, &part, [assets.size_of(&node)?, size])?;
+    let file = assets.bytes(shown, 0..size, Access::Unknown);
     let file = file.map_err(unexpected)??;
     let Some(bytes) = AssetContext::read(&context, AssetRef(asset.0)) else {
         return Err(context.fault().unwrap_or(io::Error::Changed));
@@ -99,4 +102,47 @@ pub(crate) fn editable(vfs: &Vfs, shown: &Node<'_>) -> io::Result<String> {
         None => yes,
         Some(reason) => format!("no: {reason}"),
     })
+}
+
+/// Memory of an encoding as a multiple of the bytes of the asset and of the edited file.
+/// The pixels of pictures and the scenes of models are accounted for where they are read.
+const MEMORY_OF_EDIT: u64 = 8;
+
+/// How many times the bytes of an asset the encoding of a picture takes: the asset without
+/// earlier edits, with them and with this one, and what is read again to be compared.
+const MEMORY_OF_PICTURE: u64 = 4;
+
+/// Returns the memory for the encoding of an asset and edited files that have `length`
+/// bytes together.
+pub(crate) fn memory_of_edit(mount: &MountTree, length: u64) -> io::Result<Charge> {
+    charge(mount, length.saturating_mul(MEMORY_OF_EDIT))
+}
+
+/// Returns the memory for the encoding of a file of an asset's view, by the lengths of the
+/// asset and of the file.
+pub(crate) fn memory_of_part(
+    mount: &MountTree,
+    format: &ViewFormat,
+    part: &ViewFile,
+    [asset, file]: [u64; 2],
+) -> io::Result<Charge> {
+    let is_picture = format.import_all.is_none() && part.name.ends_with(".png");
+    match is_picture {
+        // Its pixels are accounted for where they are read.
+        true => charge(
+            mount,
+            asset.saturating_mul(MEMORY_OF_PICTURE).saturating_add(file),
+        ),
+        false => memory_of_edit(mount, asset.saturating_add(file)),
+    }
+}
+
+fn charge(mount: &MountTree, bytes: u64) -> io::Result<Charge> {
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+    mount.reader.budget().charge("an edited asset", bytes)
+}
+
+/// Converts an error that only a source that changes can cause.
+pub(crate) fn unexpected(_: Error) -> io::Error {
+    io::Error::Changed
 }
