@@ -40,7 +40,7 @@ static FORMATS: [Format; 1] = [Format {
     sheet: None,
     matches: |input| Ok(input.bytes(0, 4)? == MAGIC || directory(input)?.is_some()),
     open,
-    apply: None,
+    change: None,
     is_plain_folder: true,
     is_layered: false,
 }];

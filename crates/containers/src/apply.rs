@@ -22,8 +22,8 @@ use crate::changes::converted::{ConvertEdited, enter_archives, replace_assets};
 use crate::changes::matching::{Inside, add_folder, match_folder};
 use crate::changes::member::{is_stored, member};
 use crate::changes::{
-    Convert, Fate, Folder, Job, Kind, NewFile, NotConverted, Original, Report, Spliced, Tree,
-    Weight, Written,
+    Changeable, Convert, Fate, Folder, Job, Kind, NewFile, NotConverted, Original, Report, Spliced,
+    Tree, Weight, Written,
 };
 use crate::formats;
 use crate::image::{self, CdTrack};
@@ -113,8 +113,6 @@ fn match_files(
         is_changed: false,
     };
     let mut job = Job {
-        // They have no bytes as a whole.
-        input: Input::alone(Arc::new(Vec::new()), Options::default()),
         tree,
         volume: files.volume,
         report,
@@ -190,23 +188,26 @@ impl Level<'_> {
             detected => detected?,
         };
         let mut tree = Tree::default();
-        let volume: Arc<dyn Volume> = (format.open)(input(), &mut tree)?.into();
-        tree.complete();
-        if !tracks.is_empty() {
-            return self.try_apply_to_cd(original, &*volume, folder, prefix, report);
-        }
-        let Some(write) = format.apply else {
-            let text = match volume.images().is_empty() {
-                true => format!(
-                    "{} archives cannot be changed: unpack it and pack it again",
-                    format.name
-                ),
-                false => format!("{} discs cannot be written", format.name),
-            };
-            return Err(Error::Unsupported(text));
+        let change = match format.change {
+            Some(change) if tracks.is_empty() => change,
+            _ => {
+                let volume = (format.open)(input(), &mut tree)?;
+                if !tracks.is_empty() {
+                    return self.try_apply_to_cd(original, &*volume, folder, prefix, report);
+                }
+                let text = match volume.images().is_empty() {
+                    true => format!(
+                        "{} archives cannot be changed: unpack it and pack it again",
+                        format.name
+                    ),
+                    false => format!("{} discs cannot be written", format.name),
+                };
+                return Err(Error::Unsupported(text));
+            }
         };
+        let Changeable { volume, write } = change(input(), &mut tree)?;
+        tree.complete();
         let mut job = Job {
-            input: input(),
             tree,
             volume,
             report,

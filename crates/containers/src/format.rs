@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::changes::Apply;
+use crate::changes::OpenForChanges;
 use crate::file_type::FileType;
 pub use crate::input::{Encoding, Input, Options};
 use crate::io::{ReadAt, Result};
@@ -204,8 +204,9 @@ pub struct Format {
     /// Reads the directory of a source, declares it to the sink, and returns
     /// the volume.
     pub open: fn(Input<'_>, &mut dyn Sink) -> Result<Box<dyn Volume>>,
-    /// Writes an archive with changes; `None` if the format cannot be written.
-    pub apply: Option<Apply>,
+    /// Opens an archive to be written with changes; `None` if the format cannot be
+    /// written.
+    pub change: Option<OpenForChanges>,
     /// Whether companions of assets are listed in it, as in a folder.
     pub is_plain_folder: bool,
     /// Whether games merge several of them.

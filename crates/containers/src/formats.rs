@@ -67,7 +67,7 @@ pub fn all() -> impl Iterator<Item = &'static Format> {
 
 /// Returns the pairs of extensions of the formats that can be changed.
 pub fn changed_pairs() -> impl Iterator<Item = Pair> {
-    let changed = all().filter(|format| format.apply.is_some());
+    let changed = all().filter(|format| format.change.is_some());
     changed.filter_map(|format| format.pair)
 }
 

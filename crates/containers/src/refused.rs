@@ -14,7 +14,7 @@ pub(super) const FORMAT: Format = Format {
     types: &[],
     matches: |input| Ok(known(input)?.is_some()),
     open,
-    apply: None,
+    change: None,
     is_plain_folder: false,
     is_layered: false,
 };

@@ -6,7 +6,6 @@ use super::member::member;
 use super::new_file::NewFile;
 use super::report::{Action, Applied, Report, Weight};
 use super::tree::{Fate, Kind, Tree};
-use crate::input::Input;
 use crate::io::{ReadAt, Result, read_vec};
 use crate::volume::{Entry, FileId, NodeId, Volume};
 
@@ -15,8 +14,6 @@ const PIECE: u64 = 64 << 10;
 
 /// An archive with the changes that a format applies.
 pub struct Job<'a> {
-    /// The original.
-    pub input: Input<'a>,
     /// Its entries, and what becomes of each.
     pub tree: Tree,
     /// The opened original.

@@ -2,9 +2,9 @@
 //! of an original's entries with what becomes of each, the [`Spliced`] source that
 //! results, and the [`Report`].
 //!
-//! Each format declares how it is written in
-//! [`Format::apply`](crate::format::Format::apply): it gets a [`Job`] with the
-//! tree, and places the new data. [`apply`](mod@crate::apply) goes through
+//! Each format declares how it is opened to be written in
+//! [`Format::change`](crate::format::Format::change): what it returns gets a [`Job`]
+//! with the tree, and places the new data. [`apply`](mod@crate::apply) goes through
 //! archives in archives.
 
 pub(crate) mod converted;
@@ -30,20 +30,61 @@ pub use self::report::{
     Action, Applied, AppliedPatch, Notice, Report, Rivals, Weight, lines, listed,
 };
 pub use self::spliced::{Patch, Spliced};
-pub(crate) use self::tree::Directories;
 pub use self::tree::{Fate, Kind, Node, Tree};
+use crate::input::Input;
 use crate::io::{ReadAt, Result};
+use crate::volume::{Sink, Volume};
 
 /// Finds another file beside a source by name, ignoring ASCII case.
 pub type FindPartner<'a> = &'a dyn Fn(&str) -> Option<Arc<dyn ReadAt>>;
 
-/// Writes an archive with changes.
+/// Opens an archive to be written with changes, and declares its entries to the sink.
+///
+/// # Errors
+/// Returns an error if the source cannot be read, or if it is damaged.
+pub type OpenForChanges = for<'a> fn(Input<'a>, &mut dyn Sink) -> Result<Changeable<'a>>;
+
+/// Writes an archive that was opened with changes.
 ///
 /// # Errors
 /// Returns an error if the original or a file of the folder cannot be read, or
 /// if the original is damaged. Changes that the format cannot express are
 /// refused in the report instead.
-pub type Apply = fn(&mut Job<'_>) -> Result<Written>;
+pub type Write<'a> = Box<dyn FnOnce(&mut Job<'_>) -> Result<Written> + 'a>;
+
+/// An archive that was opened to be written with changes.
+pub struct Changeable<'a> {
+    /// The archive.
+    pub volume: Arc<dyn Volume>,
+    /// Writes it.
+    pub write: Write<'a>,
+}
+
+impl<'a> Changeable<'a> {
+    /// Creates an archive of its volume and of what else is needed to write it.
+    pub fn new<V: Volume + 'static, T: 'a>(
+        (volume, tables): (V, T),
+        write: fn(&V, T, &mut Job<'_>) -> Result<Written>,
+    ) -> Self {
+        let volume = Arc::new(volume);
+        Self {
+            volume: volume.clone(),
+            write: Box::new(move |job| write(&volume, tables, job)),
+        }
+    }
+
+    /// Creates a disc that is written from what it was opened from.
+    pub fn of_input(
+        volume: Box<dyn Volume>,
+        input: Input<'a>,
+        write: fn(&Input<'a>, &mut Job<'_>) -> Result<Written>,
+    ) -> Self {
+        Self {
+            volume: volume.into(),
+            write: Box::new(move |job| write(&input, job)),
+        }
+    }
+}
 
 /// An archive or a disc that is changed.
 pub struct Original<'a> {

@@ -398,29 +398,6 @@ fn hash(directory: NodeId, name: &str) -> u64 {
     hasher.finish()
 }
 
-/// The directories of an original by their names in it.
-pub(crate) struct Directories(HashMap<(NodeId, Box<[u8]>), NodeId>);
-
-impl Directories {
-    /// Lists the directories of a tree.
-    pub(crate) fn of(tree: &Tree) -> Self {
-        let all = tree.nodes().skip(1);
-        let directories =
-            all.filter(|(_, node)| !node.is_added && matches!(node.kind, Kind::Directory));
-        let keyed = directories.map(|(id, node)| ((tree.parent(id), node.raw().into()), id));
-        Self(keyed.collect())
-    }
-
-    /// Returns the directory at a path in the original.
-    pub(crate) fn find<'n>(&self, path: impl Iterator<Item = &'n [u8]>) -> Option<NodeId> {
-        let mut at = NodeId(0);
-        for name in path {
-            at = *self.0.get(&(at, name.into()))?;
-        }
-        Some(at)
-    }
-}
-
 impl Sink for Tree {
     fn root(&self) -> NodeId {
         NodeId(0)

@@ -52,7 +52,7 @@ const fn format(
         types: &[],
         matches,
         open,
-        apply: None,
+        change: None,
         is_plain_folder: true,
         is_layered: false,
     }

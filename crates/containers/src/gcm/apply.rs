@@ -5,9 +5,9 @@
 use encoding_rs::SHIFT_JIS;
 
 use super::fst::{DIRECTORY, ENTRY, FILE};
-use super::{APPLOADER, APPLOADER_HEADER, BI2, BOOT, DOL_HEADER, GAMECUBE, Layout, OFFSETS, TGC};
-use super::{dol_length, numbers, read};
-use crate::changes::{Job, Kind, NewFile, Occupied, Patch, Tree, Weight, Written};
+use super::{APPLOADER, APPLOADER_HEADER, BI2, BI2_FILE, BOOT, BOOT_FILE, DOL_HEADER, GAMECUBE};
+use super::{Disc, Layout, OFFSETS, Tables, dol_length, numbers};
+use crate::changes::{Job, Kind, NewFile, Occupied, Patch, Weight, Written};
 use crate::io::{Error, Result, read_vec};
 use crate::volume::{FileId, NodeId};
 
@@ -21,23 +21,20 @@ const READ_ALIGNMENT: u64 = 32;
 const DISC: u64 = 1_459_978_240;
 
 /// Writes the disc.
-pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
-    let source = job.input.source.clone();
-    if numbers(&job.input.bytes(0, 4)?, 0) == Some([TGC]) {
+pub(super) fn apply(old: &Disc, tables: Tables, job: &mut Job<'_>) -> Result<Written> {
+    if tables.layout.is_tgc {
         let text = "a TGC disc cannot be changed: change the disc that it was made of";
         return Err(Error::Unsupported(text.to_owned()));
     }
-    let layout = Layout::read(&*source)?;
-    let old = read(source.clone(), &mut Tree::default())?.files;
     check_places(job);
-    let mut disc = Disc {
-        system: System::find(&job.tree),
+    let length = old.source.len();
+    let mut disc = Writer {
         occupied: Occupied::new(std::iter::empty()),
-        patch: Patch::new(source.clone()),
-        end: source.len().next_multiple_of(FILE_ALIGNMENT),
-        length: source.len(),
+        patch: Patch::new(old.source.clone()),
+        end: length.next_multiple_of(FILE_ALIGNMENT),
+        length,
         old,
-        layout,
+        tables: &tables,
     };
     let mut boot = disc.check_system(job)?;
     disc.occupy(job);
@@ -52,7 +49,7 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
     boot[offsets..][..words.len()].copy_from_slice(&words);
     disc.patch.put(0, boot);
     if disc.patch.len() > disc.length {
-        let ends = disc.old.iter().map(|&(offset, size)| match size {
+        let ends = old.files.iter().map(|&(offset, size)| match size {
             0 => 0,
             size => offset + u64::from(size),
         });
@@ -74,74 +71,23 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
 /// Refuses additions outside of `files`, and deletions there.
 fn check_places(job: &mut Job<'_>) {
     let is_file = |path: &str| path.starts_with("files/");
-    let added: Vec<NodeId> = job.tree.added().map(|(node, _)| node).collect();
-    for node in added
-        .into_iter()
-        .filter(|&node| !is_file(&job.tree.path(node)))
-        .collect::<Vec<_>>()
-    {
+    let outside = |node: &NodeId| !is_file(&job.tree.path(*node));
+    let added = job.tree.added().map(|(node, _)| node);
+    let added: Vec<NodeId> = added.filter(outside).collect();
+    let deleted = job.tree.deleted().map(|(node, _)| node);
+    let deleted: Vec<NodeId> = deleted.filter(outside).collect();
+    for node in added {
         job.refuse(node, "only sys/ and files/ are on the disc");
     }
-    let deleted: Vec<NodeId> = job.tree.deleted().map(|(node, _)| node).collect();
-    for node in deleted
-        .into_iter()
-        .filter(|&node| !is_file(&job.tree.path(node)))
-        .collect::<Vec<_>>()
-    {
+    for node in deleted {
         job.refuse(node, "cannot be deleted");
     }
 }
 
-/// The numbers of the parts of a disc that are not files.
-#[derive(Default)]
-struct System {
-    boot: Option<FileId>,
-    bi2: Option<FileId>,
-    apploader: Option<FileId>,
-    fst: Option<FileId>,
-    dol: Option<FileId>,
-    /// The directory of the files.
-    files: Option<NodeId>,
-}
-
-impl System {
-    fn find(tree: &Tree) -> Self {
-        let mut system = Self::default();
-        for (id, node) in tree.nodes() {
-            let file = match node.kind {
-                Kind::File(entry) => entry.map(|entry| entry.file),
-                _ => None,
-            };
-            match &*tree.path(id) {
-                "sys/boot.bin" => system.boot = file,
-                "sys/bi2.bin" => system.bi2 = file,
-                "sys/apploader.img" => system.apploader = file,
-                "sys/fst.bin" => system.fst = file,
-                "sys/main.dol" => system.dol = file,
-                "files" => {
-                    system.files = Some(id);
-                    // Everything else is below it.
-                    break;
-                }
-                _ => {}
-            }
-        }
-        system
-    }
-
-    /// Returns the number of the first file of the FST.
-    fn first_file(&self) -> u32 {
-        let all = [self.boot, self.bi2, self.apploader, self.fst, self.dol];
-        all.iter().flatten().count() as u32
-    }
-}
-
 /// A disc that is being written.
-struct Disc {
-    system: System,
-    layout: Layout,
-    /// Offset and length of each file of the original.
-    old: Vec<(u64, u32)>,
+struct Writer<'a> {
+    old: &'a Disc,
+    tables: &'a Tables,
     occupied: Occupied,
     patch: Patch,
     /// Where data can be appended.
@@ -150,16 +96,16 @@ struct Disc {
     length: u64,
 }
 
-impl Disc {
+impl<'a> Writer<'a> {
     /// Checks the new parts that are not files, places those with fixed places, and
     /// returns `boot.bin`.
     fn check_system(&mut self, job: &mut Job<'_>) -> Result<Vec<u8>> {
-        let new = |part: Option<FileId>| job.tree.new_of(part?).cloned();
-        let system = &self.system;
-        let (boot, bi2, apploader) = (new(system.boot), new(system.bi2), new(system.apploader));
-        let (fst, dol) = (new(system.fst), new(system.dol));
+        let new = |part: FileId| job.tree.new_of(part).cloned();
+        let (boot, bi2, fst) = (new(BOOT_FILE), new(BI2_FILE), new(self.old.fst));
+        let apploader = self.tables.apploader.and_then(new);
+        let dol = self.tables.dol.and_then(new);
         let mut refuse = |new: &NewFile, reason: &str| job.report.refuse(new.path(), reason);
-        let mut header = read_vec(&*job.input.source, 0, BOOT.into(), "boot.bin")?;
+        let mut header = read_vec(&*self.old.source, 0, BOOT.into(), "boot.bin")?;
         if let Some(new) = boot {
             let bytes = match new.len() == u64::from(BOOT) {
                 true => read_vec(&new, 0, BOOT.into(), "boot.bin")?,
@@ -203,15 +149,15 @@ impl Disc {
 
     /// Finds the ranges in use: of all that stays, as far as the disc has it.
     fn occupy(&mut self, job: &mut Job<'_>) {
-        let all = (0..).map(FileId).zip(&self.old);
+        let all = (0..).map(FileId).zip(&self.old.files);
         let kept = all.filter(|&(file, _)| !job.tree.is_file_deleted(file));
         let length = self.length;
         let ranges = kept.map(|(_, &(offset, size))| offset..length.min(offset + u64::from(size)));
         self.occupied = Occupied::new(ranges);
-        let Some(file) = self.system.apploader else {
+        let Some(file) = self.tables.apploader else {
             return;
         };
-        if let (Some(new), Some(own)) = (job.tree.new_of(file), self.old_range(Some(file))) {
+        if let (Some(new), Some(own)) = (job.tree.new_of(file), self.old.range(file)) {
             let end = own.start + new.len();
             if end > self.occupied.room(&own) {
                 let path = new.path().to_owned();
@@ -222,20 +168,15 @@ impl Disc {
         }
     }
 
-    fn old_range(&self, file: Option<FileId>) -> Option<std::ops::Range<u64>> {
-        let &(offset, size) = self.old.get(file?.0 as usize)?;
-        Some(offset..offset + u64::from(size))
-    }
-
     /// Places the program, and returns its offset.
     fn program(&mut self, job: &mut Job<'_>) -> Result<u32> {
-        let file = self.system.dol;
+        let file = self.tables.dol;
         let new = file.and_then(|file| job.tree.new_of(file)).cloned();
         let node = file.and_then(|file| job.tree.node_of(file));
         let (Some(new), Some(node)) = (new, node) else {
-            return Ok(self.layout.dol as u32);
+            return Ok(self.tables.layout.dol as u32);
         };
-        let own = self.old_range(file);
+        let own = file.and_then(|file| self.old.range(file));
         self.file(job, node, &new, own, SYSTEM_ALIGNMENT)
     }
 
@@ -291,23 +232,15 @@ impl Disc {
 
     /// Changes the rows of replaced files in the FST.
     fn old_table(&mut self, job: &mut Job<'_>) -> Result<(u32, u32)> {
-        let (fst, size) = (self.layout.fst, self.layout.fst_size);
-        let bytes = read_vec(&*job.input.source, fst, size.into(), "FST")?;
-        let (rows, _) = bytes.as_chunks::<ENTRY>();
-        let [count] = numbers(&bytes, 8).unwrap_or_default();
-        let rows = rows.iter().enumerate().take(count as usize).skip(1);
-        let mut file = self.system.first_file();
-        for (number, row) in rows {
-            if row[0] != FILE {
-                continue;
-            }
-            let id = FileId(file);
-            file += 1;
+        let (fst, size) = (self.tables.layout.fst, self.tables.layout.fst_size);
+        let (old, rows) = (self.old, &self.tables.rows[..]);
+        let first = (old.files.len() - rows.len()) as u32;
+        for (id, &number) in (first..).map(FileId).zip(rows) {
             if let (Some(new), Some(node)) = (job.tree.new_of(id).cloned(), job.tree.node_of(id)) {
-                let own = self.old_range(Some(id));
-                let at = self.file(job, node, &new, own, FILE_ALIGNMENT)?;
+                let at = self.file(job, node, &new, old.range(id), FILE_ALIGNMENT)?;
                 let words = [at, new.len() as u32].map(u32::to_be_bytes).concat();
-                self.patch.put(fst + (number * ENTRY + 4) as u64, words);
+                let row = u64::from(number) * ENTRY as u64;
+                self.patch.put(fst + row + 4, words);
             }
         }
         Ok((fst as u32, size))
@@ -317,15 +250,14 @@ impl Disc {
     /// directories.
     fn new_table(&mut self, job: &mut Job<'_>) -> Result<(u32, u32)> {
         let mut table = Table::default();
-        if let Some(files) = self.system.files {
-            table.directory(job, files, 0);
-        }
+        table.directory(job, self.tables.files, 0);
         let size = table.length();
         if size > super::MAX_FST.into() {
             let text = format!("would have an FST of more than {} bytes", super::MAX_FST);
             return Err(Error::Unsupported(text));
         }
-        let old = self.layout.fst..self.layout.fst + u64::from(self.layout.fst_size);
+        let layout: &'a Layout = &self.tables.layout;
+        let old = layout.fst..layout.fst + u64::from(layout.fst_size);
         let (at, _) = self.place(size, &old, SYSTEM_ALIGNMENT);
         let mut rows = vec![[u32::from(DIRECTORY) << 24, 0, table.rows.len() as u32 + 1]];
         for row in &table.rows {
@@ -339,7 +271,7 @@ impl Disc {
                         Kind::File(Some(entry)) => Some(entry.file),
                         _ => None,
                     };
-                    let own = self.old_range(file);
+                    let own = file.and_then(|file| self.old.range(file));
                     let [offset, size] = match job.tree.new_at(node).cloned() {
                         Some(new) => {
                             let at = self.file(job, node, &new, own, FILE_ALIGNMENT)?;
@@ -356,8 +288,8 @@ impl Disc {
         let words = rows.into_iter().flatten();
         let mut bytes: Vec<u8> = words.flat_map(u32::to_be_bytes).collect();
         bytes.extend(&table.names);
-        let room = match at == self.layout.fst {
-            true => u64::from(self.layout.fst_size),
+        let room = match at == layout.fst {
+            true => u64::from(layout.fst_size),
             false => size.next_multiple_of(READ_ALIGNMENT),
         };
         bytes.resize((room.max(size)) as usize, 0);

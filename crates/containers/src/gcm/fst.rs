@@ -31,6 +31,8 @@ pub(super) enum Item<'a> {
     },
     File {
         name: &'a [u8],
+        /// Its number in the FST.
+        number: u32,
         offset: u32,
         size: u32,
     },
@@ -82,6 +84,7 @@ impl<'a> Fst<'a> {
             let item = match entry[0] {
                 FILE => Item::File {
                     name,
+                    number: number as u32,
                     offset: middle,
                     size: last,
                 },
@@ -146,7 +149,9 @@ mod tests {
         fst.walk(&mut warnings, |item, depth, _| {
             visited.push(match item {
                 Item::Directory { name } => format!("{depth} {}/", name.escape_ascii()),
-                Item::File { name, offset, size } => {
+                Item::File {
+                    name, offset, size, ..
+                } => {
                     format!("{depth} {} {offset}+{size}", name.escape_ascii())
                 }
             });

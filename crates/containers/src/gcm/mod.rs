@@ -18,6 +18,7 @@ use serde_json::json;
 pub use self::contents::{Contents, Place};
 use self::fst::{Fst, Item};
 use super::paths::{plain_entry, record, until_nul};
+use crate::changes::Changeable;
 use crate::file_type::FileType;
 use crate::format::{Format, Input};
 use crate::io::{Compact, Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
@@ -38,7 +39,7 @@ pub const FORMAT: Format = Format {
     }],
     matches,
     open,
-    apply: Some(apply::apply),
+    change: Some(|input, sink| Ok(Changeable::new(read(input.source, sink)?, apply::apply))),
     is_plain_folder: true,
     is_layered: false,
 };
@@ -51,8 +52,9 @@ const TGC: u32 = 0xAE0F_38A2;
 const BOOT: u32 = 0x440;
 const BI2: u32 = 0x2000;
 
-/// The number of `boot.bin`.
+/// The numbers of `boot.bin` and `bi2.bin`.
 const BOOT_FILE: FileId = FileId(0);
+const BI2_FILE: FileId = FileId(1);
 
 /// Offset in `boot.bin` of the offsets of the program and the FST, and the sizes of
 /// the FST, and of what follows them.
@@ -84,9 +86,21 @@ struct Disc {
     warnings: Vec<String>,
 }
 
+/// What is needed of a disc to write it again.
+struct Tables {
+    layout: Layout,
+    apploader: Option<FileId>,
+    dol: Option<FileId>,
+    /// The directory of the files.
+    files: NodeId,
+    /// The numbers in the FST of its files, which are the last ones of the disc.
+    rows: Vec<u32>,
+}
+
 /// Positions of the parts of a disc in its source. A TGC has its own header
 /// before the disc, and its files at other offsets than in its FST.
 struct Layout {
+    is_tgc: bool,
     /// Offset of the disc's header.
     start: u64,
     dol: u64,
@@ -114,11 +128,11 @@ fn matches(input: &Input<'_>) -> Result<bool> {
 }
 
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
-    Ok(Box::new(read(input.source, sink)?))
+    Ok(Box::new(read(input.source, sink)?.0))
 }
 
 /// Reads the FST of a disc, and declares its files.
-fn read(source: Arc<dyn ReadAt>, sink: &mut dyn Sink) -> Result<Disc> {
+fn read(source: Arc<dyn ReadAt>, sink: &mut dyn Sink) -> Result<(Disc, Tables)> {
     let layout = Layout::read(&*source)?;
     let boot = read_vec(&*source, layout.start, BOOT.into(), "boot.bin")?;
     let mut disc = Disc {
@@ -131,12 +145,19 @@ fn read(source: Arc<dyn ReadAt>, sink: &mut dyn Sink) -> Result<Disc> {
     let mut warnings = Warnings::default();
     let root = sink.root();
     let sys = sink.dir(root, Name::utf_8("sys"), None)?;
-    disc.add_system(&layout, sys, sink, &mut warnings)?;
+    let (apploader, dol) = disc.add_system(&layout, sys, sink, &mut warnings)?;
     let files = sink.dir(root, Name::utf_8("files"), None)?;
-    disc.add_files(&layout, files, sink, &mut warnings)?;
+    let rows = disc.add_files(&layout, files, sink, &mut warnings)?;
     disc.files.compact();
     disc.warnings = warnings.texts();
-    Ok(disc)
+    let tables = Tables {
+        layout,
+        apploader,
+        dol,
+        files,
+        rows,
+    };
+    Ok((disc, tables))
 }
 
 impl Layout {
@@ -151,6 +172,7 @@ impl Layout {
             let start = at(0x08, "header size")?;
             let (real, linked) = (at(0x24, "file area")?, at(0x34, "linked file area")?);
             return Ok(Self {
+                is_tgc: true,
                 start: start.into(),
                 fst: at(0x10, "FST offset")?.into(),
                 fst_size: at(0x14, "FST size")?,
@@ -167,6 +189,7 @@ impl Layout {
         let mut header = Cursor::new(&head, 0, Endian::Big);
         header.seek(0x420, "DOL offset")?;
         Ok(Self {
+            is_tgc: false,
             start: 0,
             dol: header.u32("DOL offset")?.into(),
             fst: header.u32("FST offset")?.into(),
@@ -183,11 +206,17 @@ impl Disc {
         parent: NodeId,
         name: Name<'_>,
         (offset, size): (u64, u32),
-    ) -> Result<()> {
+    ) -> Result<FileId> {
         let entry = plain_entry(self.files.len(), size.into());
         self.files.push((offset, size));
         sink.file(parent, name, entry)?;
-        Ok(())
+        Ok(entry.file)
+    }
+
+    /// Returns the range of a file in the source.
+    fn range(&self, file: FileId) -> Option<Range<u64>> {
+        let &(offset, size) = self.files.get(file.0 as usize)?;
+        Some(offset..offset.saturating_add(size.into()))
     }
 
     /// Returns the number of bytes of the disc from `offset` on, at most
@@ -197,14 +226,16 @@ impl Disc {
         u32::try_from(size.min(left)).unwrap_or(u32::MAX)
     }
 
-    /// Adds the parts of the disc that are not files.
+    /// Adds the parts of the disc that are not files, and returns the apploader and the
+    /// program.
     fn add_system(
         &mut self,
         layout: &Layout,
         sys: NodeId,
         sink: &mut dyn Sink,
         warnings: &mut Warnings,
-    ) -> Result<()> {
+    ) -> Result<(Option<FileId>, Option<FileId>)> {
+        let (mut apploader_file, mut dol) = (None, None);
         let start = layout.start;
         self.add(sink, sys, Name::utf_8("boot.bin"), (start, BOOT))?;
         let bi2 = start + u64::from(BOOT);
@@ -221,13 +252,13 @@ impl Disc {
                 let [size, trailer] = numbers(&header, 0x14).unwrap_or_default();
                 let length = u64::from(APPLOADER_HEADER) + u64::from(size) + u64::from(trailer);
                 let length = self.clipped(apploader, length);
-                self.add(sink, sys, Name::utf_8("apploader.img"), (apploader, length))?;
+                let name = Name::utf_8("apploader.img");
+                apploader_file = Some(self.add(sink, sys, name, (apploader, length))?);
             }
             Err(error) => tolerate(error, warnings)?,
         }
         let fst = (layout.fst, layout.fst_size);
-        self.fst = FileId(self.files.len() as u32);
-        self.add(sink, sys, Name::utf_8("fst.bin"), fst)?;
+        self.fst = self.add(sink, sys, Name::utf_8("fst.bin"), fst)?;
         match read_vec(&*self.source, layout.dol, DOL_HEADER, "main.dol") {
             Ok(header) => {
                 let length = dol_length(&header);
@@ -238,21 +269,22 @@ impl Disc {
                         layout.dol
                     ));
                 }
-                self.add(sink, sys, Name::utf_8("main.dol"), (layout.dol, clipped))?;
+                let name = Name::utf_8("main.dol");
+                dol = Some(self.add(sink, sys, name, (layout.dol, clipped))?);
             }
             Err(error) => tolerate(error, warnings)?,
         }
-        Ok(())
+        Ok((apploader_file, dol))
     }
 
-    /// Adds the files of the FST.
+    /// Adds the files of the FST, and returns their numbers there.
     fn add_files(
         &mut self,
         layout: &Layout,
         root: NodeId,
         sink: &mut dyn Sink,
         warnings: &mut Warnings,
-    ) -> Result<()> {
+    ) -> Result<Vec<u32>> {
         if layout.fst_size > MAX_FST {
             let problem = format!("is {}, more than {MAX_FST}", layout.fst_size);
             return Err(Error::damaged(layout.start + 0x428, "FST size", problem));
@@ -261,6 +293,7 @@ impl Disc {
         let fst = Fst::new(&bytes, layout.fst)?;
         let end = self.source.len();
         let mut parents = vec![root];
+        let mut rows = Vec::new();
         fst.walk(warnings, |item, depth, warnings| {
             parents.truncate(depth);
             let (Item::Directory { name } | Item::File { name, .. }) = item;
@@ -280,7 +313,13 @@ impl Disc {
                     Ok(directory) => parents.push(directory),
                     Err(error) => return ControlFlow::Break(error),
                 },
-                Item::File { offset, size, .. } => {
+                Item::File {
+                    number,
+                    offset,
+                    size,
+                    ..
+                } => {
+                    rows.push(number);
                     let at = u64::from(offset).saturating_add_signed(layout.shift);
                     if at.saturating_add(size.into()) > end {
                         warnings.push(format!(
@@ -294,7 +333,8 @@ impl Disc {
                 }
             }
             ControlFlow::Continue(())
-        })
+        })?;
+        Ok(rows)
     }
 }
 

@@ -46,6 +46,7 @@ use self::contents::Contents;
 use self::detect::Detected;
 use self::layout::Layout;
 use self::toc::Asset;
+use crate::changes::Changeable;
 use crate::file_type::{FileType, Magic};
 use crate::format::{Format, Input, Options};
 use crate::io::Warnings;
@@ -73,8 +74,8 @@ pub const FORMAT: Format = Format {
         ..FileType::archive("application/x-hip-archive", "Heavy Iron archive")
     }],
     matches,
-    open,
-    apply: Some(apply::apply),
+    open: |input, sink| Ok(Box::new(declared(input, sink)?)),
+    change: Some(|input, sink| Ok(Changeable::new((declared(input, sink)?, ()), apply::apply))),
     is_plain_folder: false,
     is_layered: false,
 };
@@ -120,10 +121,11 @@ fn matches(input: &Input<'_>) -> Result<bool> {
     Ok(head.starts_with(MAGIC) && head.len() as u64 == block::HEADER)
 }
 
-fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+/// Reads an archive, and declares everything in it to the sink.
+fn declared(input: Input<'_>, sink: &mut dyn Sink) -> Result<Hip> {
     let hip = Hip::read(input.source, &input.options)?;
     tree::announce(&hip, sink)?;
-    Ok(Box::new(hip))
+    Ok(hip)
 }
 
 impl Hip {

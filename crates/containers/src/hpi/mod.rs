@@ -8,6 +8,7 @@ mod apply;
 pub mod chunk;
 pub mod cipher;
 mod decode;
+mod directory;
 pub mod file_sum;
 pub mod lz77;
 mod offsets;
@@ -18,10 +19,11 @@ mod v2;
 mod walk;
 pub mod write;
 
+pub use directory::{Directory, Version};
 pub use offsets::Offsets;
-pub use record::Directory;
 
 use std::io::Read;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use zerocopy::little_endian::U32;
@@ -30,8 +32,9 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 use self::cipher::Cipher;
 use self::file_sum::FileSum;
 use self::record::{MAGIC, VERSION_1, VERSION_2};
+use crate::changes::Changeable;
 use crate::file_type::{FileType, Magic};
-use crate::format::{Format, Input, Options};
+use crate::format::{Format, Options};
 use crate::io::{self, Error, ReadAt, Result, check_sum};
 use crate::volume::{
     Chunk, ChunkTable, Chunks, Content, DataFacts, Description, FileId, Packed, Sink, Volume,
@@ -57,8 +60,11 @@ pub const FORMAT: Format = Format {
         ..FileType::archive("application/x-hpi-archive", "Total Annihilation archive")
     }],
     matches: |input| Ok(input.bytes(0, MAGIC.len() as u64)? == MAGIC),
-    open,
-    apply: Some(apply::apply),
+    open: |input, sink| Ok(Box::new(read(input.source, sink, input.options)?.0)),
+    change: Some(|input, sink| {
+        let read = read(input.source, sink, input.options)?;
+        Ok(Changeable::new(read, apply::apply))
+    }),
     is_plain_folder: false,
     is_layered: true,
 };
@@ -96,7 +102,10 @@ enum Packing {
     /// The bytes are stored unchanged.
     Stored,
     /// Version 1: a table of chunk sizes, then the chunks.
-    Table,
+    Table {
+        /// The method that the record states.
+        compression: u8,
+    },
     /// Version 2: consecutive chunks of this total size.
     Run { stored_size: u32 },
 }
@@ -126,16 +135,17 @@ pub fn version(source: &dyn ReadAt) -> Option<u32> {
     (preamble.magic == MAGIC).then_some(preamble.version.get())
 }
 
-/// Opens either version.
-fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
-    let Input {
-        source, options, ..
-    } = input;
+/// Reads the directory of an archive of either version, and declares its files.
+fn read(
+    source: Arc<dyn ReadAt>,
+    sink: &mut dyn Sink,
+    options: Options,
+) -> Result<(Hpi, Directory)> {
     let bytes = io::read_vec(&*source, 0, size_of::<Preamble>() as u64, "header")?;
     let preamble: &Preamble = io::Cursor::new(&bytes, 0, io::Endian::Little).record("header")?;
     match preamble.version.get() {
-        VERSION_1 => Ok(Box::new(v1::open(source, sink, options)?)),
-        VERSION_2 => Ok(Box::new(v2::open(source, sink, options)?)),
+        VERSION_1 => v1::read(source, sink, options),
+        VERSION_2 => v2::read(source, sink, options),
         version if version.to_le_bytes() == *b"BANK" => Err(Error::Unsupported(
             "is a saved game of Total Annihilation (HAPI BANK), which holds no files".to_owned(),
         )),
@@ -151,7 +161,7 @@ const TRAILER: &[u8; 36] = b"Copyright 0000 Cavedog Entertainment";
 
 /// Returns whether the archive ends with the line that the games require.
 fn has_trailer(source: &dyn ReadAt) -> Result<bool> {
-    const YEAR: std::ops::Range<usize> = 10..14;
+    const YEAR: Range<usize> = 10..14;
     let length = TRAILER.len() as u64;
     let Some(start) = source.len().checked_sub(length) else {
         return Ok(false);
@@ -182,11 +192,22 @@ impl Hpi {
         Ok(match record.packing {
             Packing::Stored => record.size.into(),
             Packing::Run { stored_size } => stored_size.into(),
-            Packing::Table => {
+            Packing::Table { .. } => {
                 let (end, _) = self.chunk_table(file)?.end();
                 end.saturating_sub(record.data_offset.into())
             }
         })
+    }
+
+    /// Returns the range of a file's data, including its chunk table. It is empty if
+    /// damage hides its end.
+    fn data(&self, file: FileId) -> Result<Range<u64>> {
+        let start = u64::from(self.record(file)?.data_offset);
+        match self.stored_size(file) {
+            Ok(size) => Ok(start..start + size),
+            Err(error) if error.is_fault() => Err(error),
+            Err(_) => Ok(start..start),
+        }
     }
 
     /// Returns the number of chunks of a file; `None` if damage of the first
@@ -296,7 +317,7 @@ impl Chunks for Hpi {
         let record = self.record(file)?;
         match record.packing {
             Packing::Stored => Err(no_such_file(file)),
-            Packing::Table => v1::chunk_table(&*self.source, self.cipher, record),
+            Packing::Table { .. } => v1::chunk_table(&*self.source, self.cipher, record),
             Packing::Run { stored_size } => v2::chunk_table(&*self.source, record, stored_size),
         }
     }
@@ -322,7 +343,7 @@ impl Volume for Hpi {
                 source: &*self.plain,
                 offset: record.data_offset.into(),
             },
-            Packing::Table | Packing::Run { .. } => Content::Chunks(self),
+            Packing::Table { .. } | Packing::Run { .. } => Content::Chunks(self),
         })
     }
 
@@ -331,7 +352,7 @@ impl Volume for Hpi {
         let number = match record.packing {
             // The checksums of Kingdoms are not compared when files are read.
             Packing::Stored => return Ok(DataFacts::default()),
-            Packing::Table => 1,
+            Packing::Table { .. } => 1,
             Packing::Run { .. } => 2,
         };
         Ok(DataFacts {
@@ -415,7 +436,7 @@ mod tests {
     use crate::extract::Listing;
     use crate::write::{Directory, File, Node, Source};
 
-    type Open = fn(Arc<dyn ReadAt>, &mut dyn Sink, Options) -> Result<Hpi>;
+    type Read = fn(Arc<dyn ReadAt>, &mut dyn Sink, Options) -> Result<(Hpi, super::Directory)>;
 
     /// An archive that records the announced reads, and those that were not
     /// announced.
@@ -477,16 +498,16 @@ mod tests {
             &mut |_| {},
         )
         .unwrap();
-        for (bytes, open) in [
-            (first.into_inner(), v1::open as Open),
-            (second.into_inner(), v2::open),
+        for (bytes, read) in [
+            (first.into_inner(), v1::read as Read),
+            (second.into_inner(), v2::read),
         ] {
             let source = Arc::new(Recording {
                 bytes,
                 announced: Mutex::default(),
                 unannounced: Mutex::default(),
             });
-            open(source.clone(), &mut Listing::default(), Options::default()).unwrap();
+            read(source.clone(), &mut Listing::default(), Options::default()).unwrap();
             let unannounced = source.unannounced.lock().unwrap();
             assert!(
                 unannounced.len() == 2 && unannounced[0] == 0,
@@ -516,7 +537,7 @@ mod tests {
             )
             .unwrap();
             let archive = Arc::new(archive.into_inner());
-            let hpi = v1::open(archive, &mut Listing::default(), Options::default()).unwrap();
+            let (hpi, _) = v1::read(archive, &mut Listing::default(), Options::default()).unwrap();
             let chunk = hpi.chunk_table(FileId(0)).unwrap().at(0).unwrap();
             let start = |wanted| hpi.decode_chunk(FileId(0), chunk, wanted).unwrap();
             for wanted in [1, 255, 4096, 16_384, 21_845, 21_846, 40_000, 65_535, 65_536] {
@@ -547,8 +568,8 @@ mod tests {
                 verify,
                 ..Options::default()
             };
-            let hpi = v2::open(Arc::new(bytes.clone()), &mut Listing::default(), options).unwrap();
-            hpi.memory()
+            let read = v2::read(Arc::new(bytes.clone()), &mut Listing::default(), options);
+            read.unwrap().0.memory()
         };
         assert!(memory(true) > memory(false));
     }

@@ -124,22 +124,6 @@ records! {
     }
 }
 
-/// The directory of an archive, for replacing data.
-pub enum Directory {
-    /// Of version 1.
-    Version1 {
-        /// Absolute offset of its end.
-        end: u64,
-    },
-    /// Of version 2.
-    Version2 {
-        /// The header of the archive.
-        header: Header2,
-        /// The decoded directory block.
-        bytes: Vec<u8>,
-    },
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,26 +7,23 @@ use serde_json::json;
 
 use super::chunk::{CHUNK_SIZE, ChunkHeader};
 use super::cipher::{Cipher, deciphered};
-use super::record::{Directory, Entry1, File1, Header1, IS_DIRECTORY, Node1, VERSION_1};
+use super::record::{Entry1, File1, Header1, IS_DIRECTORY, Node1, VERSION_1};
 use super::walk::{Pending, Walk};
-use super::{FileRecord, Hpi, MAX_DIRECTORY, Packing, announce_trailer, has_trailer};
+use super::{
+    Directory, FileRecord, Hpi, MAX_DIRECTORY, Packing, Version, announce_trailer, has_trailer,
+};
 use crate::format::Options;
 use crate::io::{self, Compact, Cursor, Endian, Error, ReadAt, Result};
 use crate::volume::{ChunkTable, Sink};
 
-/// Opens a version 1 archive.
-pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Options) -> Result<Hpi> {
-    Ok(read(source, sink, options)?.0)
-}
-
-/// Reads a version 1 archive, with the offsets of its directory.
+/// Reads the directory of a version 1 archive.
 pub(super) fn read(
     source: Arc<dyn ReadAt>,
     sink: &mut dyn Sink,
     options: Options,
-) -> Result<(Hpi, Vec<u32>, Directory)> {
-    let bytes = io::read_vec(&*source, 0, size_of::<Header1>() as u64, "header")?;
-    let header: &Header1 = Cursor::new(&bytes, 0, Endian::Little).record("header")?;
+) -> Result<(Hpi, Directory)> {
+    let header = io::read_vec(&*source, 0, size_of::<Header1>() as u64, "header")?;
+    let header: &Header1 = Cursor::new(&header, 0, Endian::Little).record("header")?;
     let (start, end) = (header.dir_start.get(), header.dir_end.get());
     if u64::from(start) < size_of::<Header1>() as u64 || start > end {
         return Err(Error::damaged(
@@ -44,11 +41,11 @@ pub(super) fn read(
     }
     announce_trailer(&*source);
     let stored = io::read_vec(&*source, start.into(), (end - start).into(), "directory")?;
-    let (cipher, directory) = decipher(header.key[0], start, stored);
+    let (cipher, bytes) = decipher(header.key[0], start, stored);
 
-    let room = directory.len() / size_of::<Entry1>();
-    let mut walk = Walk::new(sink, options.force, start, room, directory.len());
-    let cursor = Cursor::new(&directory, start.into(), Endian::Little);
+    let room = bytes.len() / size_of::<Entry1>();
+    let mut walk = Walk::new(sink, options.force, start, room, bytes.len());
+    let cursor = Cursor::new(&bytes, start.into(), Endian::Little);
     while let Some(pending) = walk.next() {
         let read = read_node(&mut walk, &cursor, &pending);
         walk.tolerate(read)?;
@@ -62,6 +59,9 @@ pub(super) fn read(
     } = walk;
     files.compact();
 
+    let mounts_in_game = has_trailer(&*source)?;
+    let version = Version::One { end: end.into() };
+    let directory = Directory::new(&*source, mounts_in_game, records, version);
     let info = json!({
         "format": "HPI",
         "version": format!("{VERSION_1:#010x}"),
@@ -72,7 +72,7 @@ pub(super) fn read(
         "dir_end": end,
         "files": files.len(),
         "directories": directories,
-        "mounts_in_game": has_trailer(&*source)?,
+        "mounts_in_game": mounts_in_game,
     });
     let hpi = Hpi {
         plain: deciphered(&source, cipher),
@@ -85,7 +85,7 @@ pub(super) fn read(
         info: info.into(),
         warnings: warnings.texts(),
     };
-    Ok((hpi, records, Directory::Version1 { end: end.into() }))
+    Ok((hpi, directory))
 }
 
 /// Deciphers the directory. Key 0xFF is ambiguous: the game treats it as "not
@@ -183,7 +183,7 @@ fn read_entry(
         size: record.size.get(),
         packing: match record.compression {
             0 => Packing::Stored,
-            _ => Packing::Table,
+            compression => Packing::Table { compression },
         },
     };
     walk.file(parent, name, data_offset, record, None)

@@ -7,9 +7,9 @@ use zerocopy::little_endian::U32;
 
 use super::chunk::{ChunkHeader, MARKER};
 use super::cipher::Cipher;
-use super::record::{Dir2, Directory, File2, Header2, VERSION_2};
+use super::record::{Dir2, File2, Header2, VERSION_2};
 use super::walk::{Pending, Walk};
-use super::{FileRecord, Hpi, Packing, announce_trailer, decode, has_trailer};
+use super::{Directory, FileRecord, Hpi, Packing, Version, announce_trailer, decode, has_trailer};
 use crate::format::Options;
 use crate::io::{self, Compact, Cursor, Endian, Error, ReadAt, Result};
 use crate::volume::{ChunkTable, Sink};
@@ -19,17 +19,12 @@ use crate::volume::{ChunkTable, Sink};
 /// size, so a higher limit would let a small archive use much memory.
 const MAX_BLOCK: u64 = 64 << 20;
 
-/// Opens a version 2 archive.
-pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Options) -> Result<Hpi> {
-    Ok(read(source, sink, options)?.0)
-}
-
-/// Reads a version 2 archive, with the offsets of its directory.
+/// Reads the directory of a version 2 archive.
 pub(super) fn read(
     source: Arc<dyn ReadAt>,
     sink: &mut dyn Sink,
     options: Options,
-) -> Result<(Hpi, Vec<u32>, Directory)> {
+) -> Result<(Hpi, Directory)> {
     let bytes = io::read_vec(&*source, 0, size_of::<Header2>() as u64, "header")?;
     let header: &Header2 = Cursor::new(&bytes, 0, Endian::Little).record("header")?;
     source.will_need(
@@ -67,6 +62,12 @@ pub(super) fn read(
     } = reader.walk;
     files.compact();
     file_sums.compact();
+    let mounts_in_game = has_trailer(&*source)?;
+    let version = Version::Two {
+        header: *header,
+        bytes: directory,
+    };
+    let directory = Directory::new(&*source, mounts_in_game, records, version);
 
     let info = json!({
         "format": "HPI",
@@ -77,7 +78,7 @@ pub(super) fn read(
         "data_start": header.data_start.get(),
         "files": files.len(),
         "directories": directories,
-        "mounts_in_game": has_trailer(&*source)?,
+        "mounts_in_game": mounts_in_game,
     });
     let hpi = Hpi {
         plain: source.clone(),
@@ -93,11 +94,7 @@ pub(super) fn read(
         info: info.into(),
         warnings: warnings.texts(),
     };
-    let offsets = Directory::Version2 {
-        header: *header,
-        bytes: directory,
-    };
-    Ok((hpi, records, offsets))
+    Ok((hpi, directory))
 }
 
 /// Reads the directory block or the name block: one chunk, or plain bytes.

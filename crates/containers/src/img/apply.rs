@@ -2,12 +2,11 @@
 //! fits, else at the end; the table of version 2 may grow over the files that
 //! stand first, which move to the end.
 
-use std::sync::Arc;
-
 use super::directory::{NAME, RECORD};
-use super::{HEADER, PAIR, SECTOR, VERSION_2, check_count};
+use super::{HEADER, Img, SECTOR, VERSION_2};
 use crate::changes::{Job, NewFile, Occupied, Patch, Spliced, Weight, Written};
-use crate::io::{Error, ReadAt, Result, read_vec};
+use crate::io::Result;
+use crate::paths::Span;
 use crate::text::to_windows_1252;
 use crate::volume::{FileId, NodeId};
 
@@ -25,32 +24,18 @@ struct Row {
     new: Option<NewFile>,
 }
 
-/// Writes the archive.
-pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
+/// Writes the archive, given the bytes of its directory.
+pub(super) fn apply(old: &Img, directory: Vec<u8>, job: &mut Job<'_>) -> Result<Written> {
     for node in job.tree.added_directories().collect::<Vec<_>>() {
         job.refuse(node, "an IMG archive has no directories");
     }
-    let is_version_2 = job.input.bytes(0, HEADER)?.starts_with(VERSION_2);
-    let (image, directory): (_, Vec<u8>) = if is_version_2 {
-        let source = job.input.source.clone();
-        let header = read_vec(&*source, 0, HEADER, "header")?;
-        let count = u32::from_le_bytes([header[4], header[5], header[6], header[7]]);
-        let length = check_count(count.into())? * RECORD as u64;
-        let records = read_vec(&*source, HEADER, length, "directory")?;
-        (source, records)
-    } else {
-        let pair = PAIR.find(&job.input).ok_or(Error::UnknownFormat)?;
-        let length = pair.directory.len();
-        check_count(length / RECORD as u64)?;
-        let directory = read_vec(&*pair.directory, 0, length, "directory")?;
-        (pair.data, directory)
-    };
+    let is_version_2 = old.version == 2;
     let (records, rest) = directory.as_chunks();
     let mut image = Image {
         occupied: Occupied::new(std::iter::empty()),
-        end: image.len().div_ceil(SECTOR),
-        old: image.clone(),
-        patch: Patch::new(image),
+        end: old.source.len().div_ceil(SECTOR),
+        patch: Patch::new(old.source.clone()),
+        old,
         is_version_2,
         table_end: 0,
     };
@@ -84,8 +69,8 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
 }
 
 /// The file with the data.
-struct Image {
-    old: Arc<dyn ReadAt>,
+struct Image<'a> {
+    old: &'a Img,
     patch: Patch,
     /// The sectors that are in use.
     occupied: Occupied,
@@ -96,14 +81,14 @@ struct Image {
     table_end: u64,
 }
 
-impl Image {
+impl Image<'_> {
     /// Places all data, and returns the new records.
     fn rows(&mut self, job: &mut Job<'_>, records: &[[u8; RECORD]]) -> Vec<Row> {
         let mut rows = Vec::with_capacity(records.len());
         for (number, record) in records.iter().enumerate() {
             let file = FileId(number as u32);
             if !job.tree.is_file_deleted(file) {
-                let (sector, sectors) = self.place_of(record);
+                let (sector, sectors) = place_of(&self.old.files[number]);
                 rows.push(Row {
                     node: job.tree.node_of(file),
                     sector,
@@ -113,8 +98,8 @@ impl Image {
                 });
             }
         }
-        self.occupied = Occupied::new(records.iter().map(|record| {
-            let (sector, sectors) = self.place_of(record);
+        self.occupied = Occupied::new(self.old.files.iter().map(|file| {
+            let (sector, sectors) = place_of(file);
             sector..sector + sectors
         }));
         let added: Vec<(NodeId, NewFile)> = job
@@ -144,28 +129,16 @@ impl Image {
         for (node, new) in added {
             rows.extend(self.added(job, node, &new));
         }
-        let length = self.old.len().div_ceil(SECTOR);
+        let length = self.old.source.len().div_ceil(SECTOR);
         if self.end > length {
-            let ends = records.iter().map(|record| {
-                let (sector, sectors) = self.place_of(record);
+            let ends = self.old.files.iter().map(|file| {
+                let (sector, sectors) = place_of(file);
                 if sectors > 0 { sector + sectors } else { 0 }
             });
             let cut = job.cut(ends, length);
             job.refuse_to_extend(&cut);
         }
         rows
-    }
-
-    /// Returns the first sector and the number of sectors in a record.
-    fn place_of(&self, record: &[u8; RECORD]) -> (u64, u64) {
-        let half = |at: usize| u64::from(u16::from_le_bytes([record[at], record[at + 1]]));
-        let sector = half(0) | half(2) << 16;
-        let sectors = match (self.is_version_2, half(4), half(6)) {
-            (true, streaming, 0) => streaming,
-            (true, _, archive) => archive,
-            (false, low, high) => low | high << 16,
-        };
-        (sector, sectors)
     }
 
     /// Places the new contents of a file.
@@ -203,9 +176,10 @@ impl Image {
     /// Moves the unchanged data of a file to the end.
     fn move_away(&mut self, job: &mut Job<'_>, row: &mut Row) {
         let start = row.sector * SECTOR;
-        let end = (start + row.sectors * SECTOR).min(self.old.len());
+        let end = (start + row.sectors * SECTOR).min(self.old.source.len());
         let sector = self.end;
-        self.patch.put_range(sector * SECTOR, &self.old, start..end);
+        self.patch
+            .put_range(sector * SECTOR, &self.old.source, start..end);
         self.end += row.sectors;
         self.occupied.add(sector..self.end);
         self.patch.grow(self.end * SECTOR);
@@ -273,6 +247,11 @@ impl Image {
             .fill(start + new.len(), 0, end - start - new.len());
         self.end = self.end.max(end / SECTOR);
     }
+}
+
+/// Returns the first sector and the number of sectors of a file.
+fn place_of(file: &Span) -> (u64, u64) {
+    (file.offset / SECTOR, file.size.div_ceil(SECTOR))
 }
 
 fn note_move(job: &mut Job<'_>, row: &Row, sector: u64) {

@@ -36,8 +36,9 @@ impl Layout {
 pub(super) struct Directory {
     /// The files, in the order of the directory.
     pub(super) files: Vec<Span>,
-    /// Their records, and the length of the name in each.
-    records: Vec<u8>,
+    /// Their records, with what follows them.
+    pub(super) bytes: Vec<u8>,
+    /// The length of the name in each record.
     name_lengths: Vec<u8>,
 }
 
@@ -50,7 +51,7 @@ impl Directory {
     /// Returns the name of the file with this number.
     pub(super) fn name(&self, number: usize) -> &[u8] {
         let start = (number + 1) * RECORD - NAME;
-        &self.records[start..start + usize::from(self.name_lengths[number])]
+        &self.bytes[start..start + usize::from(self.name_lengths[number])]
     }
 }
 
@@ -91,8 +92,8 @@ impl<'a> Record<'a> {
 }
 
 /// Reads whole records.
-pub(super) fn read_records(records: Vec<u8>, layout: Layout, warnings: &mut Warnings) -> Directory {
-    let (all, _) = records.as_chunks();
+pub(super) fn read_records(bytes: Vec<u8>, layout: Layout, warnings: &mut Warnings) -> Directory {
+    let (all, _) = bytes.as_chunks();
     let mut files = Vec::with_capacity(all.len());
     let mut name_lengths = Vec::with_capacity(all.len());
     for (number, record) in all.iter().enumerate() {
@@ -105,7 +106,7 @@ pub(super) fn read_records(records: Vec<u8>, layout: Layout, warnings: &mut Warn
     }
     Directory {
         files,
-        records,
+        bytes,
         name_lengths,
     }
 }

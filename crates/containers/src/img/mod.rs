@@ -11,6 +11,7 @@ use serde_json::json;
 
 use self::directory::{Directory, RECORD, read_records};
 use super::paths::{Span, first_wins, plain_entry, record};
+use crate::changes::Changeable;
 use crate::file_type::{FileType, Magic};
 use crate::format::{Ambiguous, Format, Input, Options, Pair, PairedFiles};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
@@ -45,7 +46,7 @@ pub(super) const FORMAT: Format = Format {
     }],
     matches,
     open,
-    apply: Some(apply::apply),
+    change: Some(|input, sink| Ok(Changeable::new(read(input, sink)?, apply::apply))),
     is_plain_folder: true,
     is_layered: false,
 };
@@ -94,6 +95,11 @@ fn matches(input: &Input<'_>) -> Result<bool> {
 }
 
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+    Ok(Box::new(read(input, sink)?.0))
+}
+
+/// Reads the directory, declares its files, and returns its bytes as well.
+fn read(input: Input<'_>, sink: &mut dyn Sink) -> Result<(Img, Vec<u8>)> {
     let head = input.bytes(0, HEADER)?;
     let mut warnings = Warnings::default();
     let (version, source, directory) = if head.starts_with(VERSION_2) {
@@ -111,13 +117,14 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
         (1, pair.data, directory)
     };
     announce(&directory, sink)?;
-    Ok(Box::new(Img {
+    let img = Img {
         source,
         files: directory.files,
         options: input.options,
         version,
         warnings: warnings.texts(),
-    }))
+    };
+    Ok((img, directory.bytes))
 }
 
 fn version_2(source: &dyn ReadAt, warnings: &mut Warnings) -> Result<Directory> {
@@ -137,12 +144,12 @@ fn version_2(source: &dyn ReadAt, warnings: &mut Warnings) -> Result<Directory> 
 
 fn version_1(pair: &PairedFiles, warnings: &mut Warnings) -> Result<Directory> {
     let length = pair.directory.len();
-    let count = check_count(length / RECORD as u64)?;
+    check_count(length / RECORD as u64)?;
     if !length.is_multiple_of(RECORD as u64) {
         let odd = length % RECORD as u64;
         warnings.push(format!("the directory has {odd} bytes after its records"));
     }
-    let records = read_vec(&*pair.directory, 0, count * RECORD as u64, "directory")?;
+    let records = read_vec(&*pair.directory, 0, length, "directory")?;
     let layout = directory::Layout::version_1(pair.data.len());
     Ok(read_records(records, layout, warnings))
 }

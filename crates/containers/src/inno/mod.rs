@@ -55,7 +55,7 @@ pub(super) const FORMAT: Format = Format {
     types: &[],
     matches: |input| Ok(offsets(input)?.is_some()),
     open,
-    apply: None,
+    change: None,
     is_plain_folder: true,
     is_layered: false,
 };

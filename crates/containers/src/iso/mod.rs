@@ -17,6 +17,7 @@ use self::directory::{Found, FoundLink, Visit, Walk};
 use self::record::{RECORD, Record, le32};
 use self::susp::SystemUse;
 use self::zisofs::Unpacked;
+use crate::changes::Changeable;
 use crate::disc::sector::{begins_descriptor, begins_frame, has_frames, has_sectors};
 use crate::disc::{
     self, DESCRIPTORS, Disc, Extent, Mode2File, NewFile, SECTOR, Sectors, Spliced, Wav, XaFile,
@@ -48,7 +49,10 @@ pub const FORMAT: Format = Format {
     ],
     matches,
     open,
-    apply: Some(apply::apply),
+    change: Some(|input, sink| {
+        let disc = disc::open(&input, sink, read)?;
+        Ok(Changeable::of_input(disc, input, apply::apply))
+    }),
     is_plain_folder: true,
     is_layered: false,
 };

@@ -2,10 +2,10 @@
 //! fits, else at the end. A longer directory goes to the end in PKR3; in PKR2 it
 //! has a fixed place, so that all data moves.
 
-use super::{COUNTS, DIRECTORY, MAGIC_LENGTH, NAME, RAW, Reader, SEPARATORS, Version, start};
-use crate::changes::{Directories, Job, NewFile, Occupied, Patch, Spliced, Weight, Written};
-use crate::io::{Error, ReadAt, Result, read_vec};
-use crate::paths::{components, until_nul};
+use super::{COUNTS, DIRECTORY, Directory, MAGIC_LENGTH, NAME, Pkr, RAW, SEPARATORS, Version};
+use crate::changes::{Job, NewFile, Occupied, Patch, Spliced, Weight, Written};
+use crate::io::{Error, ReadAt, Result};
+use crate::paths::until_nul;
 use crate::text::{to_windows_1252, windows_1252};
 use crate::volume::{FileId, NodeId};
 
@@ -18,37 +18,34 @@ const ALIGNMENT: u64 = 4;
 /// A directory with the records of its files.
 struct Folder {
     name: Vec<u8>,
-    node: Option<NodeId>,
+    node: NodeId,
     records: Vec<Vec<u8>>,
 }
 
 /// Writes the archive.
-pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
-    let source = job.input.source.clone();
-    let (version, counts_at) = start(&*source)?;
-    let reader = Reader::read(&*source, version, counts_at)?;
-    let table_end = reader.files_at + reader.files.len() as u64;
-    let members = (0..reader.files.len() / version.record()).map(|number| reader.file(number));
+pub(super) fn apply(pkr: &Pkr, directory: Directory, job: &mut Job<'_>) -> Result<Written> {
+    let (source, version) = (&pkr.source, pkr.version);
+    let table_end = directory.files_at + directory.files.len() as u64;
+    let members = (0..directory.files.len() / version.record()).map(|file| directory.file(file));
     let members = members.map(|file| file.map(|(_, member)| member.range()));
     let ranges: Vec<_> = members.collect::<Result<_>>()?;
-    let table = counts_at..table_end;
+    let table = directory.counts_at..table_end;
     let mut data = Data {
         version,
         patch: Patch::new(source.clone()),
         end: source.len(),
         occupied: Occupied::new(ranges.into_iter().chain([table.clone()])),
     };
-    let mut folders = data.folders(job, &reader)?;
+    let mut folders = data.folders(job, &directory)?;
     data.add(job, &mut folders)?;
-    let word = read_vec(&*source, counts_at, 4, "counts")?;
     let files: usize = folders.iter().map(|folder| folder.records.len()).sum();
     let length = COUNTS + (folders.len() * DIRECTORY + files * version.record()) as u64;
     let old_length = table.end - table.start;
     let growth = length.saturating_sub(old_length);
     if version == Version::Two {
         let mut spliced = Spliced::default();
-        spliced.append(&source, 0..MAGIC_LENGTH);
-        let mut bytes = encode(&word, &folders, version, counts_at, growth)?;
+        spliced.append(source, 0..MAGIC_LENGTH);
+        let mut bytes = encode(&directory, &folders, table.start, growth)?;
         bytes.resize(bytes.len().max(old_length as usize), 0);
         spliced.append_bytes(bytes);
         let patched: std::sync::Arc<dyn ReadAt> = std::sync::Arc::new(data.patch.finish());
@@ -56,10 +53,10 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
         return Ok(Written::alone(spliced));
     }
     let at = match growth {
-        0 => counts_at,
+        0 => table.start,
         _ => data.end.next_multiple_of(ALIGNMENT),
     };
-    let mut bytes = encode(&word, &folders, version, at, 0)?;
+    let mut bytes = encode(&directory, &folders, at, 0)?;
     if growth == 0 {
         bytes.resize(old_length as usize, 0);
     } else {
@@ -83,41 +80,34 @@ struct Data {
 impl Data {
     /// Returns the directories of the original with the records of the files that
     /// remain, and places new contents.
-    fn folders(&mut self, job: &mut Job<'_>, reader: &Reader) -> Result<Vec<Folder>> {
-        let directories = Directories::of(&job.tree);
+    fn folders(&mut self, job: &mut Job<'_>, directory: &Directory) -> Result<Vec<Folder>> {
         let mut folders = Vec::new();
         let mut number = 0;
-        for bytes in reader.directories.chunks_exact(DIRECTORY) {
-            let name = until_nul(&bytes[..NAME]);
-            let node = directories.find(components(name, SEPARATORS));
-            let word = |at: usize| {
-                u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-            };
-            let first = reader.first_file(word(NAME)).unwrap_or_default();
+        let names = directory.directories.chunks_exact(DIRECTORY);
+        for (bytes, (node, files)) in names.zip(&directory.declared) {
             let mut folder = Folder {
-                name: name.to_vec(),
-                node,
+                name: until_nul(&bytes[..NAME]).to_vec(),
+                node: *node,
                 records: Vec::new(),
             };
-            for file in first..first + word(NAME + 4) as usize {
+            for file in files.clone() {
                 let id = FileId(number);
                 number += 1;
                 if job.tree.is_file_deleted(id) {
                     continue;
                 }
-                let length = reader.version.record();
-                let mut record = reader.files[file * length..][..length].to_vec();
+                let length = self.version.record();
+                let mut record = directory.files[file * length..][..length].to_vec();
                 if let (Some(new), Some(node)) =
                     (job.tree.new_of(id).cloned(), job.tree.node_of(id))
                 {
-                    let own = reader.file(file)?.1.range();
+                    let own = directory.file(file)?.1.range();
                     let offset = self.place(job, node, &new, Some(own));
                     self.set(&mut record, offset, &new)?;
                 }
                 folder.records.push(record);
             }
-            let is_deleted = node.is_some_and(|node| job.tree.is_deleted(node));
-            if !is_deleted || !folder.records.is_empty() {
+            if !job.tree.is_deleted(*node) || !folder.records.is_empty() {
                 folders.push(folder);
             }
         }
@@ -140,10 +130,7 @@ impl Data {
                 );
                 continue;
             };
-            let at = match folders
-                .iter()
-                .position(|folder| folder.node == Some(parent))
-            {
+            let at = match folders.iter().position(|folder| folder.node == parent) {
                 Some(at) => at,
                 None => {
                     let Some(folder) = new_folder(job, parent, folders) else {
@@ -213,7 +200,7 @@ fn new_folder(job: &Job<'_>, node: NodeId, folders: &[Folder]) -> Option<Folder>
     let name = name_field(&format!("{path}{separator}")).filter(|_| !path.is_empty())?;
     Some(Folder {
         name: until_nul(&name).to_vec(),
-        node: Some(node),
+        node,
         records: Vec::new(),
     })
 }
@@ -230,20 +217,11 @@ fn name_field(name: &str) -> Option<Vec<u8>> {
 }
 
 /// Returns the directory for the offset `at`. All data moves by `shift`.
-fn encode(
-    word: &[u8],
-    folders: &[Folder],
-    version: Version,
-    at: u64,
-    shift: u64,
-) -> Result<Vec<u8>> {
+fn encode(old: &Directory, folders: &[Folder], at: u64, shift: u64) -> Result<Vec<u8>> {
+    let version = old.version;
     let files: usize = folders.iter().map(|folder| folder.records.len()).sum();
-    let mut bytes = word.to_vec();
-    bytes.extend(
-        [folders.len() as u32, files as u32]
-            .map(u32::to_le_bytes)
-            .concat(),
-    );
+    let counts = [old.unknown, folders.len() as u32, files as u32];
+    let mut bytes = counts.map(u32::to_le_bytes).concat();
     let records = at + COUNTS + (folders.len() * DIRECTORY) as u64;
     let mut first = 0;
     for folder in folders {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::changes::Changeable;
 use crate::codec::{Copy, Inflate, MAX_DEFLATE_RATIO, PackedFile, Wrapping};
 use crate::file_type::{FileType, Magic};
 use crate::format::{Format, Input, Options};
@@ -15,8 +16,8 @@ use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 use crate::paths::{Paths, Span, plain_entry, record, until_nul};
 use crate::text::Charset;
 use crate::volume::{
-    Content, DataFacts, Decoder, FileId, MAX_ENTRIES, Name, Needs, Packed, Sink, Streams, Volume,
-    Whole,
+    Content, DataFacts, Decoder, FileId, MAX_ENTRIES, Name, Needs, NodeId, Packed, Sink, Streams,
+    Volume, Whole,
 };
 
 /// How PKR archives are detected and opened.
@@ -33,8 +34,8 @@ pub(super) const FORMAT: Format = Format {
         ..FileType::archive("application/x-neversoft-pkr", "Neversoft archive")
     }],
     matches: |input| Ok(input.bytes(0, MAGIC_LENGTH)?.starts_with(b"PKR")),
-    open,
-    apply: Some(apply::apply),
+    open: |input, sink| Ok(Box::new(read(input, sink)?.0)),
+    change: Some(|input, sink| Ok(Changeable::new(read(input, sink)?, apply::apply))),
     is_plain_folder: true,
     is_layered: false,
 };
@@ -109,20 +110,23 @@ struct Pkr {
     warnings: Vec<String>,
 }
 
-fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+/// Reads the directory of an archive, and declares its files.
+fn read(input: Input<'_>, sink: &mut dyn Sink) -> Result<(Pkr, Directory)> {
     let Input {
         source, options, ..
     } = input;
     let (version, counts) = start(&*source)?;
-    let mut reader = Reader::read(&*source, version, counts)?;
-    let members = reader.announce(sink)?;
-    Ok(Box::new(Pkr {
+    let mut warnings = Warnings::default();
+    let mut directory = Directory::read(&*source, version, counts)?;
+    let members = directory.announce(sink, &mut warnings)?;
+    let pkr = Pkr {
         source,
         version,
         members,
         options,
-        warnings: reader.warnings.texts(),
-    }))
+        warnings: warnings.texts(),
+    };
+    Ok((pkr, directory))
 }
 
 /// Returns the version, and the offset of the counts.
@@ -142,25 +146,29 @@ fn start(source: &dyn ReadAt) -> Result<(Version, u64)> {
     }
 }
 
-/// The tables of an archive.
-struct Reader {
+/// The directory of an archive.
+struct Directory {
     version: Version,
+    /// Absolute offset of the counts.
+    counts_at: u64,
+    /// The number before the counts.
+    unknown: u32,
     directories: Vec<u8>,
-    /// Absolute offset of the directories.
-    directories_at: u64,
+    /// For each directory that was declared its node, and the numbers of its records in
+    /// the table.
+    declared: Vec<(NodeId, Range<usize>)>,
     files: Vec<u8>,
     /// Absolute offset of the files' records.
     files_at: u64,
     /// Length of the source.
     end: u64,
-    warnings: Warnings,
 }
 
-impl Reader {
+impl Directory {
     fn read(source: &dyn ReadAt, version: Version, counts_at: u64) -> Result<Self> {
         let counts = read_vec(source, counts_at, COUNTS, "counts")?;
         let mut cursor = Cursor::new(&counts, counts_at, Endian::Little);
-        cursor.u32("unknown")?;
+        let unknown = cursor.u32("unknown")?;
         let directories = u64::from(cursor.u32("number of directories")?);
         let files = u64::from(cursor.u32("number of files")?);
         if directories.max(files) > MAX_ENTRIES as u64 {
@@ -173,22 +181,23 @@ impl Reader {
         let files_length = files * version.record() as u64;
         Ok(Self {
             version,
+            counts_at,
+            unknown,
             directories: read_vec(source, directories_at, length, "directories")?,
-            directories_at,
+            declared: Vec::new(),
             files: read_vec(source, files_at, files_length, "files")?,
             files_at,
             end: source.len(),
-            warnings: Warnings::default(),
         })
     }
 
     /// Declares all directories with their files and returns the files.
-    fn announce(&mut self, sink: &mut dyn Sink) -> Result<Vec<Member>> {
+    fn announce(&mut self, sink: &mut dyn Sink, warnings: &mut Warnings) -> Result<Vec<Member>> {
         let announced = self.files.len() / self.version.record();
         let mut paths = Paths::new(sink);
         let mut members = Vec::with_capacity(announced);
         for number in 0..self.directories.len() / DIRECTORY {
-            let offset = self.directories_at + (number * DIRECTORY) as u64;
+            let offset = self.counts_at + COUNTS + (number * DIRECTORY) as u64;
             let bytes = &self.directories[number * DIRECTORY..][..DIRECTORY];
             let mut cursor = Cursor::new(bytes, offset, Endian::Little);
             let name = until_nul(cursor.take(NAME, "name")?);
@@ -196,7 +205,7 @@ impl Reader {
             let count = cursor.u32("number of files")? as usize;
             let at = self.first_file(first);
             if at != Some(members.len()) {
-                self.warnings.push(format!(
+                warnings.push(format!(
                     "directory {number}: its files do not follow those of the previous one"
                 ));
             }
@@ -212,13 +221,14 @@ impl Reader {
                 let entry = plain_entry(members.len(), member.size.into());
                 let name = Name::windows_1252(name);
                 paths.sink().file(parent, name, entry)?;
-                self.check(&member, file);
+                self.check(&member, file, warnings);
                 members.push(member);
             }
+            self.declared.push((parent, at..at + count));
         }
         if members.len() != announced {
             let found = members.len();
-            self.warnings.push(format!(
+            warnings.push(format!(
                 "the directories have {found} files, {announced} are declared"
             ));
         }
@@ -260,7 +270,7 @@ impl Reader {
         Ok((name, member))
     }
 
-    fn check(&mut self, member: &Member, number: usize) {
+    fn check(&self, member: &Member, number: usize, warnings: &mut Warnings) {
         let length = if member.is_raw {
             member.size
         } else {
@@ -268,9 +278,9 @@ impl Reader {
         };
         if u64::from(member.offset) + u64::from(length) > self.end {
             let text = format!("file {number} extends past the end of the archive");
-            self.warnings.push(text);
+            warnings.push(text);
         } else if member.is_raw && member.size != member.stored {
-            self.warnings.push(format!(
+            warnings.push(format!(
                 "file {number} is not packed, but its sizes are {} and {}",
                 member.size, member.stored
             ));

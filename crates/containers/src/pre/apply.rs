@@ -1,88 +1,37 @@
 //! Writing a PRE archive with changes: the files follow one another, so that
 //! whatever is behind a changed one moves.
 
-use super::{Member, SEPARATORS, flat, packed, padded};
+use super::{Pre, flat, packed, padded};
 use crate::changes::{Job, NewFile, Spliced, Written};
 use crate::io::{Error, ReadAt, Result, read_vec};
 use crate::text::{to_windows_1252, windows_1252};
 use crate::volume::FileId;
 
-/// A file with its header in the original.
-struct Place {
-    name: Vec<u8>,
-    /// Absolute offset of the header.
-    header: u64,
-    member: Member,
-}
-
-/// Writes an archive of form 1.
-pub(super) fn flat(job: &mut Job<'_>) -> Result<Written> {
-    let mut places = Places::new(flat::HEADER);
-    flat::walk(&*job.input.source, |name, member| places.add(name, member))?;
-    apply(job, 1, &places)
-}
-
-/// Writes an archive of form 2 or 3.
-pub(super) fn packed(job: &mut Job<'_>) -> Result<Written> {
-    let mut places = Places::new(packed::HEADER);
-    let walked = packed::walk(&*job.input.source, |name, member| places.add(name, member))?;
-    apply(job, walked.form, &places)
-}
-
-/// The files of the original, in its order.
-struct Places {
-    all: Vec<Place>,
-    /// Offset of the first header, and of the one after the last file.
-    first: u64,
-    end: u64,
-}
-
-impl Places {
-    fn new(first: u64) -> Self {
-        Self {
-            all: Vec::new(),
-            first,
-            end: first,
-        }
-    }
-
-    fn add(&mut self, name: &[u8], member: Member) -> Result<()> {
-        self.all.push(Place {
-            name: name.to_vec(),
-            header: self.end,
-            member,
-        });
-        self.end = member.offset + padded(member.stored());
-        Ok(())
-    }
-
-    /// Returns the separator in the names.
-    fn separator(&self) -> Option<u8> {
-        let bytes = self.all.iter().flat_map(|place| &place.name).copied();
-        bytes.into_iter().find(|byte| SEPARATORS.contains(byte))
-    }
-}
-
-fn apply(job: &mut Job<'_>, form: u8, places: &Places) -> Result<Written> {
-    let source = job.input.source.clone();
+/// Writes the archive.
+pub(super) fn apply(old: &Pre, (): (), job: &mut Job<'_>) -> Result<Written> {
+    let (source, form) = (&old.source, old.form);
+    let first = match form {
+        1 => flat::HEADER,
+        _ => packed::HEADER,
+    };
     // The padding of the last one may be missing.
-    let end = places.end.min(source.len());
+    let end = old.members.last().map_or(first, |last| last.end());
+    let end = end.min(source.len());
     let mut body = Spliced::default();
     let mut count = 0_u32;
-    for (number, place) in (0..).zip(&places.all) {
-        let file = FileId(number);
+    let ends = old.members.iter().map(|member| member.end());
+    let headers = std::iter::once(first).chain(ends);
+    for ((file, member), at) in (0..).map(FileId).zip(&old.members).zip(headers) {
         if job.tree.is_file_deleted(file) {
             continue;
         }
         count += 1;
         let Some(new) = job.tree.new_of(file) else {
-            let next = place.member.offset + padded(place.member.stored());
-            body.append(&source, place.header..next.min(end));
-            body.append_fill(0, next.saturating_sub(end));
+            body.append(source, at..member.end().min(end));
+            body.append_fill(0, member.end().saturating_sub(end));
             continue;
         };
-        let length = place.member.offset - place.header;
-        let mut header = read_vec(&*source, place.header, length, "header")?;
+        let mut header = read_vec(&**source, at, member.offset - at, "header")?;
         let size = number_of(new.len())?;
         match form {
             1 => {
@@ -94,24 +43,24 @@ fn apply(job: &mut Job<'_>, form: u8, places: &Places) -> Result<Written> {
         }
         append(&mut body, header, new);
     }
-    count += add(job, form, places.separator(), &mut body)?;
+    count += add(job, form, old.separator, &mut body)?;
     if count == 0 && form == 1 {
         job.refuse_to_empty();
     }
     let mut spliced = Spliced::default();
     if form != 1 {
-        let head = read_vec(&*source, 0, 8, "header")?;
+        let head = read_vec(&**source, 0, 8, "header")?;
         let (total, magic) = head.split_at(4);
         let is_right = number_of(source.len()).is_ok_and(|length| length == total);
         let total = match is_right {
-            true => number_of(places.first + body.len() + (source.len() - end))?.to_vec(),
+            true => number_of(first + body.len() + (source.len() - end))?.to_vec(),
             false => total.to_vec(),
         };
         spliced.append_bytes([&total, magic].concat());
     }
     spliced.append_bytes(count.to_le_bytes().to_vec());
     spliced.append_spliced(body);
-    spliced.append(&source, end..source.len());
+    spliced.append(source, end..source.len());
     number_of(spliced.len())?;
     Ok(Written::alone(spliced))
 }

@@ -1,10 +1,10 @@
 //! Form 1: consecutive files, without a magic.
 
-use super::{Files, Member, check_count, padded};
+use super::{Files, Member, Pre, check_count, padded};
 use crate::format::Input;
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 use crate::text::has_extension;
-use crate::volume::{Sink, Volume};
+use crate::volume::Sink;
 
 /// Returns whether an archive may begin with these bytes: a small number and the
 /// start of a printable name.
@@ -39,7 +39,7 @@ pub(super) fn matches(input: &Input<'_>) -> Result<bool> {
     }
 }
 
-pub(super) fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+pub(super) fn read(input: Input<'_>, sink: &mut dyn Sink) -> Result<Pre> {
     let mut files = Files::new(sink);
     let end = walk(&*input.source, |name, member| files.add(name, member))?;
     if end < input.source.len() {
@@ -52,10 +52,7 @@ pub(super) fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volu
 }
 
 /// Calls `add` with every file and returns the offset after the last one.
-pub(super) fn walk(
-    source: &dyn ReadAt,
-    mut add: impl FnMut(&[u8], Member) -> Result<()>,
-) -> Result<u64> {
+fn walk(source: &dyn ReadAt, mut add: impl FnMut(&[u8], Member) -> Result<()>) -> Result<u64> {
     let header = read_vec(source, 0, HEADER, "number of files")?;
     let count = Cursor::new(&header, 0, Endian::Little).u32("number of files")?;
     check_count(count, source.len() - HEADER, FILE_HEADER, 0)?;
@@ -87,7 +84,7 @@ pub(super) fn walk(
             return Err(Error::damaged(offset + field, "size", problem));
         }
         add(name, member)?;
-        offset = member.offset + padded(size.into());
+        offset = member.end();
     }
     Ok(offset)
 }

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::codec::{Lzss, PackedFile};
 use super::paths::{Paths, Span, plain_entry, record};
+use crate::changes::Changeable;
 use crate::file_type::{FileType, Magic};
 use crate::format::{Ambiguous, Format, Options};
 use crate::io::{Compact, Error, ReadAt, Result, Warnings};
@@ -42,8 +43,13 @@ pub(super) const FLAT_FORMAT: Format = Format {
         ..TYPE
     }],
     matches: flat::matches,
-    open: flat::open,
-    apply: Some(apply::flat),
+    open: |input, sink| Ok(Box::new(flat::read(input, sink)?)),
+    change: Some(|input, sink| {
+        Ok(Changeable::new(
+            (flat::read(input, sink)?, ()),
+            apply::apply,
+        ))
+    }),
     is_plain_folder: true,
     is_layered: false,
 };
@@ -61,8 +67,13 @@ pub(super) const PACKED_FORMAT: Format = Format {
         ..TYPE
     }],
     matches: packed::matches,
-    open: packed::open,
-    apply: Some(apply::packed),
+    open: |input, sink| Ok(Box::new(packed::read(input, sink)?)),
+    change: Some(|input, sink| {
+        Ok(Changeable::new(
+            (packed::read(input, sink)?, ()),
+            apply::apply,
+        ))
+    }),
     ..FLAT_FORMAT
 };
 
@@ -98,6 +109,11 @@ impl Member {
             packed => packed.into(),
         }
     }
+
+    /// Returns the absolute offset after it and its padding, where the next header is.
+    fn end(self) -> u64 {
+        self.offset + padded(self.stored())
+    }
 }
 
 /// Returns a length with the padding to a multiple of four bytes.
@@ -112,6 +128,8 @@ struct Pre {
     options: Options,
     /// The form, 1 to 3.
     form: u8,
+    /// The separator of the names, if one has any.
+    separator: Option<u8>,
     warnings: Vec<String>,
 }
 
@@ -119,6 +137,7 @@ struct Pre {
 struct Files<'a> {
     paths: Paths<'a>,
     members: Vec<Member>,
+    separator: Option<u8>,
     warnings: Warnings,
 }
 
@@ -127,6 +146,7 @@ impl<'a> Files<'a> {
         Self {
             paths: Paths::new(sink),
             members: Vec::new(),
+            separator: None,
             warnings: Warnings::default(),
         }
     }
@@ -136,19 +156,22 @@ impl<'a> Files<'a> {
         self.paths
             .file(name, SEPARATORS, Charset::Windows1252, entry)?;
         self.members.push(member);
+        let mut separators = name.iter().filter(|byte| SEPARATORS.contains(byte));
+        self.separator = self.separator.or_else(|| separators.next().copied());
         Ok(())
     }
 
-    fn into_volume(self, source: Arc<dyn ReadAt>, options: Options, form: u8) -> Box<Pre> {
+    fn into_volume(self, source: Arc<dyn ReadAt>, options: Options, form: u8) -> Pre {
         let mut members = self.members;
         members.compact();
-        Box::new(Pre {
+        Pre {
             source,
             members,
             options,
             form,
+            separator: self.separator,
             warnings: self.warnings.texts(),
-        })
+        }
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::ops::RangeInclusive;
 
-use super::{Files, Member, check_count, padded};
+use super::{Files, Member, Pre, check_count};
 use crate::format::Input;
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 use crate::paths::until_nul;
-use crate::volume::{Sink, Volume};
+use crate::volume::Sink;
 
 /// Length of the archive's header.
 pub(super) const HEADER: u64 = 12;
@@ -38,7 +38,7 @@ pub(super) fn matches(input: &Input<'_>) -> Result<bool> {
     Ok(has_magic(&head, 0..=0xFFFF) && !is_module)
 }
 
-pub(super) fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+pub(super) fn read(input: Input<'_>, sink: &mut dyn Sink) -> Result<Pre> {
     let mut files = Files::new(sink);
     let walked = walk(&*input.source, |name, member| files.add(name, member))?;
     let end = input.source.len();
@@ -55,8 +55,8 @@ pub(super) fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volu
 }
 
 /// The facts about an archive beside its files.
-pub(super) struct Walked {
-    pub(super) form: u8,
+struct Walked {
+    form: u8,
     /// Its length in bytes, as the header states it.
     total: u32,
     /// Absolute offset after the last file and its padding.
@@ -64,10 +64,7 @@ pub(super) struct Walked {
 }
 
 /// Calls `add` with every file.
-pub(super) fn walk(
-    source: &dyn ReadAt,
-    mut add: impl FnMut(&[u8], Member) -> Result<()>,
-) -> Result<Walked> {
+fn walk(source: &dyn ReadAt, mut add: impl FnMut(&[u8], Member) -> Result<()>) -> Result<Walked> {
     let header = read_vec(source, 0, HEADER, "header")?;
     let mut cursor = Cursor::new(&header, 0, Endian::Little);
     let total = cursor.u32("total size")?;
@@ -90,7 +87,7 @@ pub(super) fn walk(
         let read = file(source, offset, file_header);
         let (name, member) = read.map_err(|error| error.within(format!("file {number}")))?;
         // The padding counts from the start of the data (FORMATS, PRE 3).
-        offset = member.offset + padded(member.stored());
+        offset = member.end();
         add(&name, member)?;
     }
     Ok(Walked {

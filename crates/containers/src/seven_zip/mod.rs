@@ -34,7 +34,7 @@ pub(super) const FORMAT: Format = Format {
     types: &[FileType::new("application/x-7z-compressed", None)],
     matches: |input| Ok(header::start(&*input.source)?.is_some()),
     open,
-    apply: None,
+    change: None,
     is_plain_folder: true,
     is_layered: false,
 };

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::apply;
 use super::gdi::{AREA, SECTORS, parse};
+use crate::changes::Changeable;
 use crate::disc::plain::GdTrack;
 use crate::disc::{Disc, Form, Frames, SECTOR, Sectors, Wav, image_of};
 use crate::format::{Format, Input, MAX_SHEET};
@@ -26,8 +27,11 @@ pub const FORMAT: Format = Format {
     sheet: Some(sheet_files),
     types: &[],
     matches,
-    open,
-    apply: Some(apply::gdi::apply),
+    open: |input, sink| read(&input, sink),
+    change: Some(|input, sink| {
+        let disc = read(&input, sink)?;
+        Ok(Changeable::of_input(disc, input, apply::gdi::apply))
+    }),
     is_plain_folder: true,
     is_layered: false,
 };
@@ -56,10 +60,10 @@ fn is_image(input: &Input<'_>) -> bool {
     input.tracks.iter().any(|track| track.place.is_some())
 }
 
-fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
-    match is_image(&input) {
-        true => open_image(&input, sink),
-        false => open_description(&input, sink),
+fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+    match is_image(input) {
+        true => open_image(input, sink),
+        false => open_description(input, sink),
     }
 }
 

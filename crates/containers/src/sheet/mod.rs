@@ -15,6 +15,7 @@ pub use self::ccd::FORMAT as CCD;
 pub use self::dreamcast::FORMAT as GDI;
 pub use self::mds::FORMAT as MDS;
 use self::track::{Kind, Track};
+use crate::changes::Changeable;
 use crate::disc::plain::{PlainTrack, raw_sectors};
 use crate::disc::sector::{RAW, WITH_SUBCHANNELS};
 use crate::disc::{Disc, Form, Frames, Sectors, Slice, Wav};
@@ -36,8 +37,11 @@ pub const CUE: Format = Format {
         ..FileType::new("application/x-cue", None)
     }],
     matches: matches_cue,
-    open: open_cue,
-    apply: Some(apply::cue::apply),
+    open: |input, sink| read_cue(&input, sink),
+    change: Some(|input, sink| {
+        let disc = read_cue(&input, sink)?;
+        Ok(Changeable::of_input(disc, input, apply::cue::apply))
+    }),
     is_plain_folder: true,
     is_layered: false,
 };
@@ -50,14 +54,14 @@ fn matches_cue(input: &Input<'_>) -> Result<bool> {
     Ok(cue::parse(&sheet).is_ok())
 }
 
-fn open_cue(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+fn read_cue(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let tracks = cue::parse(&input.bytes(0, MAX_SHEET)?)?;
     let sheet = DiscImage {
         file: None,
         part: Part::Sheet,
         bytes: input.source.clone(),
     };
-    open_tracks(&input, Some(sheet), &tracks, input.partner, sink)
+    open_tracks(input, Some(sheet), &tracks, input.partner, sink)
 }
 
 /// Returns a format of descriptions, whose sectors are in the other file of a pair.
@@ -76,7 +80,7 @@ const fn described(
         types: &[],
         matches,
         open,
-        apply: None,
+        change: None,
         is_plain_folder: true,
         is_layered: false,
     }

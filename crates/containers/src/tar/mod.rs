@@ -27,7 +27,7 @@ pub(super) const FORMAT: Format = Format {
     types: &[],
     matches: |input| Ok(begins(&input.bytes(0, BLOCK as u64)?)),
     open,
-    apply: None,
+    change: None,
     is_plain_folder: true,
     is_layered: false,
 };

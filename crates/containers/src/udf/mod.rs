@@ -30,7 +30,7 @@ pub const FORMAT: Format = Format {
     types: &[],
     matches,
     open,
-    apply: None,
+    change: None,
     is_plain_folder: true,
     is_layered: false,
 };

@@ -1,63 +1,30 @@
 //! Writing a HED/WAD pair with changes. The directory is written again; new data
 //! is where the old data was if it fits, else at the end.
 
-use super::directory::{self, Directory, FileName, Form, Record, SECTOR, SECTOR_BITS};
-use super::{Parts, SEPARATORS, names};
+use super::directory::{Directory, ELSEWHERE, FileName, Form, Record, SECTOR, SECTOR_BITS};
+use super::{SEPARATORS, Wad, names};
 use crate::changes::{Job, NewFile, Occupied, Patch, Spliced, Weight, Written};
-use crate::io::{Error, Result};
+use crate::io::Result;
 use crate::text::{to_windows_1252, windows_1252};
 use crate::volume::{FileId, NodeId};
 
 /// The area of the disc in the upper bits of an offset in sectors.
 const AREA: u32 = !SECTOR_BITS;
 
-/// The bit of a size that marks a file outside the WAD.
-const ELSEWHERE: u32 = directory::ELSEWHERE;
-
-/// A record of the new directory.
-struct Row {
-    name: RowName,
-    offset: u32,
-    size: u32,
-}
-
-/// The name of a file as it is stored.
-enum RowName {
-    Plain(Vec<u8>),
-    Hash(u32),
-}
-
-impl Row {
-    fn of(record: &Record<'_>) -> Self {
-        Self {
-            name: match record.name {
-                FileName::Plain(name) => RowName::Plain(name.to_vec()),
-                FileName::Hash(hash) => RowName::Hash(hash),
-            },
-            offset: record.offset,
-            size: record.size | if record.is_elsewhere { ELSEWHERE } else { 0 },
-        }
-    }
-}
-
 /// Writes the pair.
-pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
-    let pair = Parts::read(&job.input)?.ok_or(Error::UnknownFormat)?;
-    let old = directory::read(&pair.directory, pair.bytes.len())?;
-    let all: Vec<Row> = old.records.iter().map(Row::of).collect();
-    let spans = old.records.iter().filter(|record| !record.is_elsewhere);
-    let spans = spans.map(|record| old.span(record));
-    let mut wad = Wad {
-        end: pair.bytes.len().next_multiple_of(SECTOR),
-        patch: Patch::new(pair.bytes.clone()),
+pub(super) fn apply(wad: &Wad, old: Directory, job: &mut Job<'_>) -> Result<Written> {
+    let spans = wad.files.iter();
+    let mut data = Data {
+        end: wad.bytes.len().next_multiple_of(SECTOR),
+        patch: Patch::new(wad.bytes.clone()),
         occupied: Occupied::new(spans.map(|span| span.offset..span.offset + span.size)),
         in_sectors: old.in_sectors,
     };
-    let mut rows = Vec::with_capacity(all.len());
+    let mut rows = Vec::with_capacity(old.records.len());
     let (added, by_hash) = added(job, &old);
     let mut file = 0;
-    for (record, mut row) in old.records.iter().zip(all) {
-        if !record.is_elsewhere {
+    for mut row in old.records {
+        if !row.is_elsewhere {
             let id = FileId(file);
             file += 1;
             if job.tree.is_file_deleted(id) {
@@ -65,66 +32,57 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
             }
             let named = by_hash
                 .iter()
-                .find(|(hash, ..)| record.name == FileName::Hash(*hash));
+                .find(|(hash, ..)| row.name == FileName::Hash(*hash));
             let new = named.map(|(_, new)| new.clone());
             let new = new.or_else(|| job.tree.new_of(id).cloned());
             if let (Some(new), Some(node)) = (new, job.tree.node_of(id)) {
-                let span = old.span(record);
-                wad.replace(
-                    job,
-                    node,
-                    &mut row,
-                    span.offset..span.offset + span.size,
-                    &new,
-                );
+                let span = wad.files[id.0 as usize];
+                let own = span.offset..span.offset + span.size;
+                data.replace(job, node, &mut row, own, &new);
             }
         }
         rows.push(row);
     }
     for (node, name, new) in added {
-        let mut row = Row {
+        let mut row = Record {
             name,
             offset: 0,
             size: 0,
+            is_elsewhere: false,
         };
-        wad.append(job, node, &mut row, &new);
+        data.append(job, node, &mut row, &new);
         rows.push(row);
     }
     if rows.is_empty() {
         job.refuse_to_empty();
     }
-    let old_rows: Vec<Row> = old.records.iter().map(Row::of).collect();
-    let records = encode(&old_rows, old.form).len();
-    let terminator = pair.directory.get(records..).unwrap_or_default();
     let mut directory = Spliced::default();
-    directory.append_bytes([&encode(&rows, old.form), terminator].concat());
+    directory.append_bytes([encode(&rows, old.form), old.terminator].concat());
     Ok(Written {
-        data: wad.patch.finish(),
+        data: data.patch.finish(),
         directory: Some(directory),
         files: Vec::new(),
     })
 }
 
 /// An added file: its node, the name in its record, and its contents.
-type Added = (NodeId, RowName, NewFile);
+type Added = (NodeId, FileName, NewFile);
 
 /// Returns the added files, and the new contents of files that are given by their
 /// hashes.
-fn added(job: &mut Job<'_>, old: &Directory<'_>) -> (Vec<Added>, Vec<(u32, NewFile)>) {
+fn added(job: &mut Job<'_>, old: &Directory) -> (Vec<Added>, Vec<(u32, NewFile)>) {
     let (mut added, mut by_hash) = (Vec::new(), Vec::new());
     let files = job
         .tree
         .added_files()
         .map(|(node, new)| (node, new.clone()));
     let files: Vec<_> = files.collect();
-    let plain = old.records.iter().filter_map(|record| match record.name {
-        FileName::Plain(name) => Some(name),
+    let plain = old.records.iter().filter_map(|record| match &record.name {
+        FileName::Plain(name) => Some(&name[..]),
         FileName::Hash(_) => None,
     });
-    let separator = plain
-        .flatten()
-        .copied()
-        .find(|byte| SEPARATORS.contains(byte));
+    let mut bytes = plain.flatten().copied();
+    let separator = bytes.find(|byte| SEPARATORS.contains(byte));
     for (node, new) in files {
         let path = job.tree.path(node);
         if old.form == Form::Hashed {
@@ -136,7 +94,7 @@ fn added(job: &mut Job<'_>, old: &Directory<'_>) -> (Vec<Added>, Vec<(u32, NewFi
             match is_known {
                 true => by_hash.push((hash, new)),
                 false if names::find(hash).is_some() => {
-                    added.push((node, RowName::Hash(hash), new));
+                    added.push((node, FileName::Hash(hash), new));
                 }
                 false => {
                     let reason = "the directory has hashes of names, and this name is not known";
@@ -156,7 +114,7 @@ fn added(job: &mut Job<'_>, old: &Directory<'_>) -> (Vec<Added>, Vec<(u32, NewFi
             let name = raw
                 .iter()
                 .map(|&byte| if byte == b'/' { separator } else { byte });
-            added.push((node, RowName::Plain(name.collect()), new));
+            added.push((node, FileName::Plain(name.collect()), new));
         }
     }
     (added, by_hash)
@@ -169,7 +127,7 @@ fn stated_hash(name: &str) -> Option<u32> {
 }
 
 /// The file with the data.
-struct Wad {
+struct Data {
     patch: Patch,
     /// The end of all data.
     end: u64,
@@ -177,13 +135,13 @@ struct Wad {
     in_sectors: bool,
 }
 
-impl Wad {
+impl Data {
     /// Places the new contents of the file at `own`.
     fn replace(
         &mut self,
         job: &mut Job<'_>,
         node: NodeId,
-        row: &mut Row,
+        row: &mut Record,
         own: std::ops::Range<u64>,
         new: &NewFile,
     ) {
@@ -204,7 +162,7 @@ impl Wad {
     }
 
     /// Places data at the end.
-    fn append(&mut self, job: &mut Job<'_>, node: NodeId, row: &mut Row, new: &NewFile) {
+    fn append(&mut self, job: &mut Job<'_>, node: NodeId, row: &mut Record, new: &NewFile) {
         row.size = new.len() as u32;
         if new.is_empty() {
             return;
@@ -237,17 +195,20 @@ impl Wad {
 }
 
 /// Returns the records of a directory, without what marks its end.
-fn encode(rows: &[Row], form: Form) -> Vec<u8> {
+fn encode(rows: &[Record], form: Form) -> Vec<u8> {
     let mut bytes = Vec::new();
     for row in rows {
-        let numbers = [row.offset, row.size].map(u32::to_le_bytes).concat();
+        let elsewhere = if row.is_elsewhere { ELSEWHERE } else { 0 };
+        let numbers = [row.offset, row.size | elsewhere]
+            .map(u32::to_le_bytes)
+            .concat();
         match &row.name {
-            RowName::Hash(hash) => bytes.extend([&hash.to_le_bytes()[..], &numbers].concat()),
-            RowName::Plain(name) if form == Form::Names => {
+            FileName::Hash(hash) => bytes.extend([&hash.to_le_bytes()[..], &numbers].concat()),
+            FileName::Plain(name) if form == Form::Names => {
                 push_name(&mut bytes, name);
                 bytes.extend(numbers);
             }
-            RowName::Plain(name) => {
+            FileName::Plain(name) => {
                 bytes.extend(numbers);
                 push_name(&mut bytes, name);
             }

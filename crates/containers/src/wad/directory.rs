@@ -42,18 +42,18 @@ impl Form {
 }
 
 /// The name of a file in a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FileName<'a> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum FileName {
     /// The name.
-    Plain(&'a [u8]),
+    Plain(Box<[u8]>),
     /// Its hash.
     Hash(u32),
 }
 
 /// A file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Record<'a> {
-    pub(super) name: FileName<'a>,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Record {
+    pub(super) name: FileName,
     pub(super) offset: u32,
     pub(super) size: u32,
     /// Whether it is not in the WAD.
@@ -62,18 +62,20 @@ pub(super) struct Record<'a> {
 
 /// A directory that was read.
 #[derive(Debug)]
-pub(super) struct Directory<'a> {
+pub(super) struct Directory {
     pub(super) form: Form,
-    pub(super) records: Vec<Record<'a>>,
+    pub(super) records: Vec<Record>,
+    /// What follows the records: what marks their end, and padding.
+    pub(super) terminator: Vec<u8>,
     /// Number of bytes after it that are not padding.
     pub(super) trailing: usize,
     /// Whether the offsets count sectors.
     pub(super) in_sectors: bool,
 }
 
-impl Directory<'_> {
+impl Directory {
     /// Returns the extent of a file.
-    pub(super) fn span(&self, record: &Record<'_>) -> Span {
+    pub(super) fn span(&self, record: &Record) -> Span {
         Span {
             offset: match self.in_sectors {
                 true => u64::from(record.offset & SECTOR_BITS) * SECTOR,
@@ -84,21 +86,21 @@ impl Directory<'_> {
     }
 }
 
-/// The records of a form, and the bytes after them.
-type Records<'a> = (Vec<Record<'a>>, &'a [u8]);
+/// The records of a form, the offset after them, and the bytes after what marks their end.
+type Records<'a> = (Vec<Record>, u64, &'a [u8]);
 
 /// Reads a directory for a WAD of this length, trying all forms.
 ///
 /// # Errors
 /// Returns [`Error::UnknownFormat`] if no form matches.
-pub(super) fn read(hed: &[u8], wad: u64) -> Result<Directory<'_>> {
+pub(super) fn read(hed: &[u8], wad: u64) -> Result<Directory> {
     let forms = [
         (Form::Names, names(hed)),
         (Form::Offsets, offsets(hed)),
         (Form::Hashed, hashed(hed)),
     ];
     for (form, records) in forms {
-        let Ok((records, rest)) = records else {
+        let Ok((records, end, rest)) = records else {
             continue;
         };
         let is_empty = records.is_empty() && !(form == Form::Names && hed == [0xFF]);
@@ -110,6 +112,7 @@ pub(super) fn read(hed: &[u8], wad: u64) -> Result<Directory<'_>> {
             form,
             in_sectors: form == Form::Offsets && counts_sectors(&records),
             records,
+            terminator: hed[end as usize..].to_vec(),
             trailing: if is_filled { 0 } else { rest.len() },
         });
     }
@@ -121,15 +124,16 @@ fn names(hed: &[u8]) -> Result<Records<'_>> {
     let mut cursor = Cursor::new(hed, 0, Endian::Little);
     let mut records = Vec::new();
     loop {
-        let rest = &hed[cursor.offset() as usize..];
+        let end = cursor.offset();
+        let rest = &hed[end as usize..];
         match rest.first() {
-            None => return Ok((records, rest)),
-            Some(0xFF) => return Ok((records, &rest[1..])),
+            None => return Ok((records, end, rest)),
+            Some(0xFF) => return Ok((records, end, &rest[1..])),
             Some(_) => {}
         }
         let name = name(&mut cursor)?;
         records.push(Record {
-            name: FileName::Plain(name),
+            name: FileName::Plain(name.into()),
             offset: cursor.u32("offset")?,
             size: cursor.u32("size")?,
             is_elsewhere: false,
@@ -142,6 +146,7 @@ fn names(hed: &[u8]) -> Result<Records<'_>> {
 fn offsets(hed: &[u8]) -> Result<Records<'_>> {
     let mut cursor = Cursor::new(hed, 0, Endian::Little);
     let mut records = Vec::new();
+    let mut end = 0;
     while cursor.remaining() >= 4 {
         let offset = cursor.u32("offset")?;
         if offset == u32::MAX {
@@ -149,13 +154,14 @@ fn offsets(hed: &[u8]) -> Result<Records<'_>> {
         }
         let size = cursor.u32("size")?;
         records.push(Record {
-            name: FileName::Plain(name(&mut cursor)?),
+            name: FileName::Plain(name(&mut cursor)?.into()),
             offset,
             size: size & !ELSEWHERE,
             is_elsewhere: size & ELSEWHERE != 0,
         });
+        end = cursor.offset();
     }
-    Ok((records, &hed[cursor.offset() as usize..]))
+    Ok((records, end, &hed[cursor.offset() as usize..]))
 }
 
 /// Reads the form with hashes. It ends with a record of zeros, or with the
@@ -163,6 +169,7 @@ fn offsets(hed: &[u8]) -> Result<Records<'_>> {
 fn hashed(hed: &[u8]) -> Result<Records<'_>> {
     let mut cursor = Cursor::new(hed, 0, Endian::Little);
     let mut records = Vec::new();
+    let mut end = 0;
     while cursor.remaining() >= HASHED {
         let (hash, offset, size) = (
             cursor.u32("hash")?,
@@ -170,7 +177,7 @@ fn hashed(hed: &[u8]) -> Result<Records<'_>> {
             cursor.u32("size")?,
         );
         if (hash, offset, size) == (0, 0, 0) {
-            return Ok((records, &hed[cursor.offset() as usize..]));
+            return Ok((records, end, &hed[cursor.offset() as usize..]));
         }
         records.push(Record {
             name: FileName::Hash(hash),
@@ -178,13 +185,14 @@ fn hashed(hed: &[u8]) -> Result<Records<'_>> {
             size,
             is_elsewhere: false,
         });
+        end = cursor.offset();
     }
     let rest = &hed[cursor.offset() as usize..];
     if rest.iter().any(|&byte| byte != 0) {
         let problem = format!("{} bytes are not a record", rest.len());
         return Err(Error::damaged(cursor.offset(), "record", problem));
     }
-    Ok((records, rest))
+    Ok((records, end, rest))
 }
 
 /// Reads a printable name with its NUL, and the padding to a multiple of four
@@ -203,7 +211,7 @@ fn name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8]> {
 
 /// Returns whether most files are inside a WAD of this length, since any bytes
 /// can be read as hashes.
-fn mostly_inside(records: &[Record<'_>], wad: u64) -> bool {
+fn mostly_inside(records: &[Record], wad: u64) -> bool {
     let outside = records.iter().filter(|record| {
         let end = u64::from(record.offset) + u64::from(record.size);
         end > wad
@@ -213,7 +221,7 @@ fn mostly_inside(records: &[Record<'_>], wad: u64) -> bool {
 
 /// Returns whether offsets count sectors, as in THAW: two neighbors would
 /// overlap if they counted bytes (FORMATS, HED/WAD 4).
-fn counts_sectors(records: &[Record<'_>]) -> bool {
+fn counts_sectors(records: &[Record]) -> bool {
     let pairs = records.windows(2).take(NEIGHBOURS);
     for pair in pairs {
         let [first, second] = pair else {

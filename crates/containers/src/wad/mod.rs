@@ -12,6 +12,7 @@ use serde_json::json;
 
 use self::directory::{Directory, Form, Record};
 use super::paths::{Paths, Span, plain_entry, record};
+use crate::changes::Changeable;
 use crate::file_type::FileType;
 use crate::format::{Format, Input, Options, Pair};
 use crate::io::{Compact, Error, ReadAt, Result, Warnings, read_vec};
@@ -32,8 +33,8 @@ pub(super) const FORMAT: Format = Format {
         ..FileType::archive("application/x-neversoft-wad", "Neversoft archive")
     }],
     matches,
-    open,
-    apply: Some(apply::apply),
+    open: |input, sink| Ok(Box::new(read(input, sink)?.0)),
+    change: Some(|input, sink| Ok(Changeable::new(read(input, sink)?, apply::apply))),
     is_plain_folder: true,
     is_layered: false,
 };
@@ -111,7 +112,8 @@ fn other_wad(input: &Input<'_>) -> Result<Option<&'static str>> {
     Ok(known.map(|(_, game)| *game))
 }
 
-fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+/// Reads the directory, and declares its files.
+fn read(input: Input<'_>, sink: &mut dyn Sink) -> Result<(Wad, Directory)> {
     if let Some(game) = other_wad(&input)? {
         let text = format!("is a WAD of {game}, which is not supported");
         return Err(Error::Unsupported(text));
@@ -120,26 +122,27 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let directory = directory::read(&pair.directory, pair.bytes.len())?;
     let mut warnings = Warnings::default();
     let files = announce(&directory, &*pair.bytes, sink, &mut warnings)?;
-    Ok(Box::new(Wad {
+    let wad = Wad {
         bytes: pair.bytes,
         files,
         options: input.options,
         form: directory.form,
         warnings: warnings.texts(),
-    }))
+    };
+    Ok((wad, directory))
 }
 
 /// Declares the files in the WAD, and returns their extents.
 fn announce(
-    directory: &Directory<'_>,
+    directory: &Directory,
     bytes: &dyn ReadAt,
     sink: &mut dyn Sink,
     warnings: &mut Warnings,
 ) -> Result<Vec<Span>> {
     let mut paths = Paths::new(sink);
     let mut files = Vec::with_capacity(directory.records.len());
-    if directory.trailing > 0 {
-        let trailing = directory.trailing;
+    let trailing = directory.trailing;
+    if trailing > 0 {
         warnings.push(format!("{trailing} bytes follow the directory"));
     }
     for record in &directory.records {
@@ -164,10 +167,10 @@ fn announce(
 
 /// Returns the name of a file: the name in its record, the known name with its
 /// hash, or its hash with an extension determined by its first bytes.
-fn name<'a>(record: &Record<'a>, span: Span, bytes: &dyn ReadAt) -> Result<Cow<'a, [u8]>> {
-    let hash = match record.name {
+fn name<'a>(record: &'a Record, span: Span, bytes: &dyn ReadAt) -> Result<Cow<'a, [u8]>> {
+    let hash = match &record.name {
         directory::FileName::Plain(name) => return Ok(Cow::Borrowed(name)),
-        directory::FileName::Hash(hash) => hash,
+        directory::FileName::Hash(hash) => *hash,
     };
     if let Some(name) = names::find(hash) {
         return Ok(Cow::Borrowed(name.as_bytes()));

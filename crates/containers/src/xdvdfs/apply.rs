@@ -3,8 +3,8 @@
 //! balanced tree, if entries were added or deleted.
 
 use super::table::{DIRECTORY, LINK_UNIT, NODE};
-use super::{DESCRIPTOR, Extent, SECTOR, Slots, read};
-use crate::changes::{Job, Kind, NewFile, Occupied, Patch, Tree, Weight, Written};
+use super::{DESCRIPTOR, Disc, Extent, SECTOR, Slots};
+use crate::changes::{Job, Kind, NewFile, Occupied, Patch, Weight, Written};
 use crate::io::{Error, Result};
 use crate::text::{to_windows_1252, windows_1252};
 use crate::volume::NodeId;
@@ -31,19 +31,11 @@ const RESERVED: &[u8] = b"<>:\"/\\|?*";
 const MAX_NAME: usize = 255;
 
 /// Writes the disc.
-pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
-    let source = job.input.source.clone();
-    let options = job.input.options.clone();
-    let mut slots = Slots::default();
-    let (base, _) = read(
-        source.clone(),
-        options,
-        &mut Tree::default(),
-        Some(&mut slots),
-    )?;
+pub(super) fn apply(old: &Disc, slots: Slots, job: &mut Job<'_>) -> Result<Written> {
+    let (source, base) = (&old.source, old.base);
     let files = slots.files.iter().map(|slot| slot.extent.sectors());
     let tables = slots.directories.values().map(|slot| slot.extent.sectors());
-    let mut disc = Disc {
+    let mut disc = Writer {
         occupied: Occupied::new(files.chain(tables)),
         end: (source.len() - base).div_ceil(SECTOR),
         patch: Patch::new(source.clone()),
@@ -77,7 +69,7 @@ impl Extent {
 }
 
 /// A disc that is being written.
-struct Disc {
+struct Writer {
     base: u64,
     patch: Patch,
     occupied: Occupied,
@@ -93,7 +85,7 @@ struct Row {
     attributes: u8,
 }
 
-impl Disc {
+impl Writer {
     /// Writes everything in a directory and then its table, and returns the
     /// table's extent.
     fn directory(&mut self, job: &mut Job<'_>, node: NodeId) -> Result<Extent> {

@@ -12,6 +12,7 @@ use serde_json::json;
 use self::table::{Node, nodes};
 use super::paths::{Span, record};
 use super::time;
+use crate::changes::Changeable;
 use crate::file_type::{FileType, Magic};
 use crate::format::{Format, Input, Options};
 use crate::io::{Compact, Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
@@ -35,7 +36,11 @@ pub(super) const FORMAT: Format = Format {
     }],
     matches,
     open,
-    apply: Some(apply::apply),
+    change: Some(|input, sink| {
+        let mut slots = Slots::default();
+        let disc = read(input, sink, Some(&mut slots))?;
+        Ok(Changeable::new((disc, slots), apply::apply))
+    }),
     is_plain_folder: true,
     is_layered: false,
 };
@@ -95,11 +100,7 @@ fn base(source: &dyn ReadAt) -> Result<Option<u64>> {
 }
 
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
-    let Input {
-        source, options, ..
-    } = input;
-    let (_, disc) = read(source, options, sink, None)?;
-    Ok(Box::new(disc))
+    Ok(Box::new(read(input, sink, None)?))
 }
 
 /// The nodes of the tables, for writing.
@@ -127,14 +128,11 @@ struct Slot {
     attributes: u8,
 }
 
-/// Reads all directories, and returns the offset of the file system and the disc.
-/// The places of their nodes are added to `slots`.
-fn read(
-    source: Arc<dyn ReadAt>,
-    options: Options,
-    sink: &mut dyn Sink,
-    slots: Option<&mut Slots>,
-) -> Result<(u64, Disc)> {
+/// Reads all directories. The places of their nodes are added to `slots`.
+fn read(input: Input<'_>, sink: &mut dyn Sink, slots: Option<&mut Slots>) -> Result<Disc> {
+    let Input {
+        source, options, ..
+    } = input;
     let base = base(&*source)?.ok_or(Error::UnknownFormat)?;
     let offset = base + DESCRIPTOR * SECTOR;
     let descriptor = read_vec(&*source, offset, SECTOR, "volume descriptor")?;
@@ -172,15 +170,14 @@ fn read(
     } = walk;
     files.compact();
     let game = program.and_then(|program| game(&*source, program));
-    let disc = Disc {
+    Ok(Disc {
         source,
         files,
         options,
         base,
         game: game.unwrap_or_default(),
         warnings: warnings.texts(),
-    };
-    Ok((base, disc))
+    })
 }
 
 /// Returns the facts about the game whose program is at `program`. What cannot be

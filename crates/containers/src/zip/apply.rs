@@ -2,11 +2,12 @@
 //! the front if the first one is gone; new ones follow them, and the directory is written
 //! again.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::directory::{self, List, Listed};
-use super::{END, END_64, LOCAL_HEADER, LOCATOR_64, STORED};
-use crate::changes::{Directories, Job, NewFile, Spliced, Written};
+use super::entry::{Listed, What};
+use super::{Directory, END, END_64, LOCAL_HEADER, LOCATOR_64, STORED, Zip};
+use crate::changes::{Job, NewFile, Spliced, Written};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
 /// First bytes of a record of the directory, and the length of its fixed part.
@@ -36,36 +37,43 @@ const MADE_ON_UNIX: u16 = 0x031E;
 const FILE_MODE: u32 = 0o100_644 << 16;
 const DIRECTORY_MODE: u32 = 0o040_755 << 16 | 0x10;
 
-/// Writes the archive.
-pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
-    let source = directory::counted(&job.input.source)?;
-    let before = job.input.source.len() - source.len();
-    let listed = directory::list(&*source, &job.input.options)?;
-    let end = read_vec(&*source, listed.end, END_LENGTH, "end record")?;
-    let comment_start = listed.end + END_LENGTH;
+/// Writes the archive, which is in `whole`.
+pub(super) fn apply(
+    zip: &Zip,
+    (whole, directory): (Arc<dyn ReadAt>, Directory),
+    job: &mut Job<'_>,
+) -> Result<Written> {
+    let source = zip.summed.source();
+    let Some(before) = whole.len().checked_sub(source.len()) else {
+        let text = "is in several parts, and cannot be changed: join them first";
+        return Err(Error::Unsupported(text.to_owned()));
+    };
+    let Directory { range, listed } = directory;
+    let end = read_vec(&**source, range.end, END_LENGTH, "end record")?;
+    let comment_start = range.end + END_LENGTH;
     let comment_length = u64::from(u16::from_le_bytes([end[20], end[21]]));
     let comment_length = comment_length.min(source.len() - comment_start);
-    let stated = Cursor::new(&end[END_OFFSET..], listed.end, Endian::Little).u32("offset")?;
+    let stated = Cursor::new(&end[END_OFFSET..], range.end, Endian::Little).u32("offset")?;
     // A self-extractor counts from behind its program.
     let base = match stated {
         u32::MAX => 0,
-        stated => listed.start.saturating_sub(stated.into()),
+        stated => range.start.saturating_sub(stated.into()),
     };
-    let directories = Directories::of(&job.tree);
-    let fates: Vec<Fate<'_>> = (listed.entries.iter())
-        .map(|entry| fate(&directories, job, entry))
-        .collect();
-    let (spliced, cut) = members(&source, base, &listed, &fates);
+    let fates: Vec<Fate<'_>> = listed.iter().map(|entry| fate(job, entry)).collect();
+    let cut = cut(base..range.start, listed.iter().zip(&fates));
+    let mut spliced = Spliced::default();
+    spliced.append(source, 0..base);
+    spliced.append(source, base + cut..range.start);
     let mut out = Writer {
         spliced,
         base,
         directory: Vec::new(),
         records: 0,
     };
-    for (entry, fate) in listed.entries.iter().zip(&fates) {
+    for (entry, fate) in listed.iter().zip(&fates) {
         match fate {
-            Fate::Kept => out.keep(&read_record(&*source, entry)?, cut)?,
-            Fate::New(new) => out.replaced(&read_record(&*source, entry)?, new)?,
+            Fate::Kept => out.keep(&read_record(&**source, entry)?, cut)?,
+            Fate::New(new) => out.replaced(&read_record(&**source, entry)?, new)?,
             Fate::Deleted => {}
         }
     }
@@ -81,24 +89,24 @@ pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
     let comment = comment_start..comment_start + comment_length;
     out.finish();
     let mut spliced = Spliced::default();
-    spliced.append(&job.input.source, 0..before);
+    spliced.append(&whole, 0..before);
     spliced.append_spliced(out.spliced);
     let length = (comment_length as u16).to_le_bytes();
     spliced.append_bytes(length.to_vec());
-    spliced.append(&source, comment);
+    spliced.append(source, comment);
     Ok(Written::alone(spliced))
 }
 
 /// Returns the bytes of a record of the directory.
 fn read_record(source: &dyn ReadAt, entry: &Listed) -> Result<Vec<u8>> {
-    let fixed = read_vec(source, entry.offset, RECORD_LENGTH as u64, "record")?;
+    let fixed = read_vec(source, entry.record, RECORD_LENGTH as u64, "record")?;
     if !fixed.starts_with(RECORD) {
         let problem = "does not begin with PK 01 02";
-        return Err(Error::damaged(entry.offset, "record", problem));
+        return Err(Error::damaged(entry.record, "record", problem));
     }
     let lengths = [28, 30, 32].map(|at| u64::from(u16::from_le_bytes([fixed[at], fixed[at + 1]])));
     let length = RECORD_LENGTH as u64 + lengths.iter().sum::<u64>();
-    read_vec(source, entry.offset, length, "record")
+    read_vec(source, entry.record, length, "record")
 }
 
 /// What becomes of a member of the original.
@@ -108,48 +116,32 @@ enum Fate<'a> {
     Deleted,
 }
 
-fn fate<'a>(directories: &Directories, job: &'a Job<'_>, entry: &Listed) -> Fate<'a> {
-    let Some(file) = entry.file else {
-        let path = entry.components.iter().map(|name| &**name);
-        let found = directories.find(path);
-        return match found.is_some_and(|node| job.tree.is_deleted(node)) {
-            true => Fate::Deleted,
-            false => Fate::Kept,
-        };
-    };
-    match job.tree.new_of(file) {
-        _ if job.tree.is_file_deleted(file) => Fate::Deleted,
-        Some(new) => Fate::New(new),
-        None => Fate::Kept,
+fn fate<'a>(job: &'a Job<'_>, entry: &Listed) -> Fate<'a> {
+    match entry.what {
+        What::Directory(node) if job.tree.is_deleted(node) => Fate::Deleted,
+        What::Directory(_) => Fate::Kept,
+        What::File(file) if job.tree.is_file_deleted(file) => Fate::Deleted,
+        What::File(file) => job.tree.new_of(file).map_or(Fate::Kept, Fate::New),
     }
 }
 
-/// Returns the original up to its directory, without the members that are deleted or
-/// replaced before the first one that is kept, and the number of bytes that were left
-/// out. Programs such as 7-Zip trust the directory only if its first record is of the
-/// first local header; else they scan for headers, and find those members again.
-fn members(
-    source: &Arc<dyn ReadAt>,
-    base: u64,
-    listed: &List,
-    fates: &[Fate<'_>],
-) -> (Spliced, u64) {
-    let mut first_kept = listed.start;
+/// Returns the number of bytes at the start of the members' range that are left out: the
+/// members that are deleted or replaced before the first one that is kept. Programs such as
+/// 7-Zip trust the directory only if its first record is of the first local header; else
+/// they scan for headers, and find those members again.
+fn cut<'a>(range: Range<u64>, members: impl Iterator<Item = (&'a Listed, &'a Fate<'a>)>) -> u64 {
+    let mut first_kept = range.end;
     let mut begins_with_kept = true;
-    for (entry, fate) in listed.entries.iter().zip(fates) {
+    for (entry, fate) in members {
         match fate {
             Fate::Kept => first_kept = first_kept.min(entry.header),
-            Fate::New(_) | Fate::Deleted => begins_with_kept &= entry.header != base,
+            Fate::New(_) | Fate::Deleted => begins_with_kept &= entry.header != range.start,
         }
     }
-    let cut = match begins_with_kept {
+    match begins_with_kept {
         true => 0,
-        false => first_kept.saturating_sub(base),
-    };
-    let mut members = Spliced::default();
-    members.append(source, 0..base);
-    members.append(source, base + cut..listed.start);
-    (members, cut)
+        false => first_kept.saturating_sub(range.start),
+    }
 }
 
 /// Moves the local header that a record points to by `cut` bytes to the front.

@@ -1,16 +1,17 @@
 //! Reading the central directory of a zip archive.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rawzip::time::ZipDateTimeKind;
 use rawzip::{CreatorSystem, ErrorKind, ZipArchive, ZipFileHeaderRecord};
 
-use super::entry::{DosTime, Entries, Header, Members, directory_path};
+use super::entry::{DosTime, Entries, Header, Members};
 use super::{END, END_64, LOCATOR_64};
 use crate::disc::Slice;
 use crate::format::Options;
 use crate::io::{Error, ReadAt, Result, read_vec};
-use crate::volume::{FileId, Sink};
+use crate::volume::Sink;
 
 /// A part of an archive.
 #[derive(Debug, Clone, Copy)]
@@ -201,7 +202,8 @@ fn locate<'a>(
         .map_err(|(_, error)| error_of(&error, source.len()))
 }
 
-/// Reads the directory and declares the files. `parts` are those of the source.
+/// Reads the directory and declares the files. `parts` are those of the source. Returns
+/// the range of the directory as well.
 ///
 /// # Errors
 /// Returns an error if the directory is damaged, or there are too many files.
@@ -210,10 +212,10 @@ pub(super) fn read(
     parts: &[Part],
     options: &Options,
     sink: &mut dyn Sink,
-) -> Result<Members> {
+) -> Result<(Members, Range<u64>)> {
     let mut entries = Entries::new(options, sink);
     let mut count = 0;
-    let announced = each(source, parts, &mut |header| {
+    let (announced, range) = each(source, parts, &mut |header| {
         count += 1;
         entries.add(header)
     })?;
@@ -223,7 +225,7 @@ pub(super) fn read(
             "the directory has {count} entries, {announced} are declared"
         ));
     }
-    Ok(members)
+    Ok((members, range))
 }
 
 /// Checks that all of the directory can be read.
@@ -232,7 +234,7 @@ pub(super) fn read(
 /// Returns an error if it is damaged.
 pub(super) fn check(source: &dyn ReadAt, parts: &[Part]) -> Result<()> {
     let mut count = 0;
-    let announced = each(source, parts, &mut |_| {
+    let (announced, _) = each(source, parts, &mut |_| {
         count += 1;
         Ok(())
     })?;
@@ -246,16 +248,18 @@ pub(super) fn check(source: &dyn ReadAt, parts: &[Part]) -> Result<()> {
     }
 }
 
-/// Calls `found` with each record, and returns the declared number of them.
+/// Calls `found` with each record, and returns the declared number of them, and the range
+/// from the first one to the record at the end.
 fn each(
     source: &dyn ReadAt,
     parts: &[Part],
     found: &mut dyn FnMut(&Header<'_>) -> Result<()>,
-) -> Result<u64> {
+) -> Result<(u64, Range<u64>)> {
     let mut buffer = vec![0; BUFFER];
     let hidden = outdone(source, &mut buffer)?;
     let archive = locate(source, &hidden, &mut buffer)?;
-    let end = end_of(source, archive.eocd_offset())?;
+    let last = archive.eocd_offset();
+    let end = end_of(source, last)?;
     // What rawzip adds to offsets, if data before the archive is not counted.
     let shift = archive
         .directory_offset()
@@ -266,7 +270,7 @@ fn each(
     loop {
         let next = entries.next_entry();
         let Some(record) = next.map_err(|error| error_of(&error, start))? else {
-            return Ok(announced);
+            return Ok((announced, start..last));
         };
         let mut header = header_of(&record);
         if parts.len() > 1 {
@@ -322,59 +326,8 @@ fn header_of<'a>(record: &'a ZipFileHeaderRecord<'_>) -> Header<'a> {
         size: record.uncompressed_size_hint(),
         crc: record.crc32(),
         offset: record.local_header_offset(),
+        record: record.central_directory_offset(),
     }
-}
-
-/// An entry of the directory.
-pub(super) struct Listed {
-    /// Absolute offset of its record.
-    pub(super) offset: u64,
-    /// Absolute offset of its local header.
-    pub(super) header: u64,
-    /// The number of the file; `None` for a directory.
-    pub(super) file: Option<FileId>,
-    /// The path of a directory.
-    pub(super) components: Vec<Box<[u8]>>,
-}
-
-/// The records of the directory, and where it is.
-pub(super) struct List {
-    /// Absolute offset of the first record.
-    pub(super) start: u64,
-    /// Absolute offset of the record at the end.
-    pub(super) end: u64,
-    /// The entries in the order of the directory.
-    pub(super) entries: Vec<Listed>,
-}
-
-/// Returns the positions of the records of the directory.
-pub(super) fn list(source: &dyn ReadAt, options: &Options) -> Result<List> {
-    let mut buffer = vec![0; BUFFER];
-    let hidden = outdone(source, &mut buffer)?;
-    let archive = locate(source, &hidden, &mut buffer)?;
-    let (start, end) = (archive.directory_offset(), archive.eocd_offset());
-    let mut listed = Vec::new();
-    let mut files = 0;
-    let mut entries = archive.entries(&mut buffer);
-    while let Some(record) = entries
-        .next_entry()
-        .map_err(|error| error_of(&error, start))?
-    {
-        let directory = directory_path(&header_of(&record), options);
-        let file = directory.is_none().then_some(FileId(files));
-        files += u32::from(file.is_some());
-        listed.push(Listed {
-            offset: record.central_directory_offset(),
-            header: record.local_header_offset(),
-            file,
-            components: directory.unwrap_or_default(),
-        });
-    }
-    Ok(List {
-        start,
-        end,
-        entries: listed,
-    })
 }
 
 /// Converts an error of `rawzip` to one about the directory at `offset`.

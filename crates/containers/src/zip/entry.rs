@@ -9,9 +9,9 @@ use super::{Encryption, Known, Member, UNKNOWN};
 use crate::crypt::Strength;
 use crate::format::Options;
 use crate::io::{Compact, Error, Result, Warnings};
-use crate::paths::{Paths, components};
+use crate::paths::Paths;
 use crate::text::Charset;
-use crate::volume::{Entry, FileId, MAX_ENTRIES, MAX_LINK, Sink};
+use crate::volume::{Entry, FileId, MAX_ENTRIES, MAX_LINK, NodeId, Sink};
 
 /// Method of files that are encrypted by AES; the real one is in an extra
 /// field, with this number.
@@ -51,6 +51,8 @@ pub(super) struct Header<'a> {
     pub(super) crc: u32,
     /// Absolute offset of the header before the file.
     pub(super) offset: u64,
+    /// Absolute offset of the record, if it is from one.
+    pub(super) record: u64,
 }
 
 /// A date and a time in DOS format, which is local.
@@ -82,7 +84,24 @@ impl Header<'_> {
 /// The files of an archive.
 pub(super) struct Members {
     pub(super) members: Vec<Member>,
+    /// The records of the directory, if the archive is opened to be changed.
+    pub(super) listed: Vec<Listed>,
     pub(super) warnings: Warnings,
+}
+
+/// A record of the directory.
+pub(super) struct Listed {
+    /// Absolute offset of the record.
+    pub(super) record: u64,
+    /// Absolute offset of the header before the file.
+    pub(super) header: u64,
+    pub(super) what: What,
+}
+
+/// What a record is of.
+pub(super) enum What {
+    File(FileId),
+    Directory(NodeId),
 }
 
 /// Declares entries to a sink.
@@ -90,6 +109,7 @@ pub(super) struct Entries<'a> {
     paths: Paths<'a>,
     options: &'a Options,
     members: Vec<Member>,
+    listed: Vec<Listed>,
     warnings: Warnings,
 }
 
@@ -99,6 +119,7 @@ impl<'a> Entries<'a> {
             paths: Paths::new(sink),
             options,
             members: Vec::new(),
+            listed: Vec::new(),
             warnings: Warnings::default(),
         }
     }
@@ -107,6 +128,7 @@ impl<'a> Entries<'a> {
         self.members.compact();
         Members {
             members: self.members,
+            listed: self.listed,
             warnings: self.warnings,
         }
     }
@@ -126,8 +148,10 @@ impl<'a> Entries<'a> {
         let separators = separators(header, path);
         let modified = header.modified.or_else(|| header.dos.seconds(self.options));
         if path.last().is_some_and(|last| separators.contains(last)) {
-            self.paths
+            let directory = self
+                .paths
                 .directory_of(path, separators, charset, modified)?;
+            self.list(header, What::Directory(directory));
             return Ok(());
         }
         if self.members.len() >= MAX_ENTRIES {
@@ -151,17 +175,20 @@ impl<'a> Entries<'a> {
                 sink.permissions(node, header.mode);
             }
         }
+        self.list(header, What::File(entry.file));
         self.members.push(member(header));
         Ok(())
     }
-}
 
-/// Returns the components of the path of a directory; `None` for a file.
-pub(super) fn directory_path(header: &Header<'_>, options: &Options) -> Option<Vec<Box<[u8]>>> {
-    let (path, _) = name(header, options);
-    let separators = separators(header, &path);
-    let is_directory = path.last().is_some_and(|last| separators.contains(last));
-    is_directory.then(|| components(&path, separators).map(Box::from).collect())
+    fn list(&mut self, header: &Header<'_>, what: What) {
+        if self.options.to_change {
+            self.listed.push(Listed {
+                record: header.record,
+                header: header.offset,
+                what,
+            });
+        }
+    }
 }
 
 /// Returns the path of an entry, and its character set.

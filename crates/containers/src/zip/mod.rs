@@ -9,14 +9,16 @@ mod parts;
 mod scan;
 mod summed;
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::json;
 
-use self::entry::Members;
+use self::entry::{Listed, Members};
 use self::parts::Archive;
 use self::summed::{Known, Summed};
+use super::changes::Changeable;
 use super::codec::{Copy, Inflate, MAX_DEFLATE_RATIO, PackedFile, Wrapping};
 use super::crypt::{NEEDS_PASSWORD, Strength, Traditional, WRONG_PASSWORD, WinZip};
 use super::paths::{Span, record};
@@ -36,8 +38,8 @@ pub(super) const FORMAT: Format = Format {
     sheet: None,
     types: &[FileType::new("application/zip", None)],
     matches,
-    open,
-    apply: Some(apply::apply),
+    open: |input, sink| Ok(Box::new(read(input, sink)?.0)),
+    change: Some(change),
     is_plain_folder: true,
     is_layered: false,
 };
@@ -90,6 +92,13 @@ struct Zip {
     warnings: Vec<String>,
 }
 
+/// Where the directory of an archive is, and what is in it.
+struct Directory {
+    /// From the first record to the record at the end.
+    range: Range<u64>,
+    listed: Vec<Listed>,
+}
+
 /// A file of the archive.
 struct Member {
     /// Absolute offset of the local header.
@@ -133,21 +142,38 @@ fn matches(input: &Input<'_>) -> Result<bool> {
     Ok(head.starts_with(PROGRAM) && directory::exists(&input.source)?)
 }
 
-fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+fn change<'a>(input: Input<'a>, sink: &mut dyn Sink) -> Result<Changeable<'a>> {
+    let whole = input.source.clone();
+    let (zip, directory) = read(input, sink)?;
+    Ok(Changeable::new((zip, (whole, directory)), apply::apply))
+}
+
+/// Reads the directory, and declares its files. The records are listed if the archive is
+/// opened to be changed.
+fn read(input: Input<'_>, sink: &mut dyn Sink) -> Result<(Zip, Directory)> {
     let Archive { source, parts } = parts::join(&input)?;
     let broken = match input.options.force {
         true => directory::check(&*source, &parts).err(),
         false => None,
     };
-    let Members { members, warnings } = match broken {
-        Some(error) if !error.is_fault() => scan::read(&*source, &input.options, sink, &error)?,
+    let (found, range) = match broken {
+        Some(error) if !error.is_fault() => {
+            let found = scan::read(&*source, &input.options, sink, &error)?;
+            (found, 0..0)
+        }
         _ => directory::read(&*source, &parts, &input.options, sink)?,
     };
-    Ok(Box::new(Zip {
+    let Members {
+        members,
+        listed,
+        warnings,
+    } = found;
+    let zip = Zip {
         summed: Summed::new(source, members, input.options.force),
         options: input.options,
         warnings: warnings.texts(),
-    }))
+    };
+    Ok((zip, Directory { range, listed }))
 }
 
 impl Zip {

@@ -164,6 +164,7 @@ impl Scan<'_> {
             size: size.into(),
             crc,
             offset: at,
+            record: 0,
         };
         if let (u32::MAX, u32::MAX, Some(long)) = (stored, size, long_sizes(extra)) {
             (header.size, header.stored) = long;

@@ -194,7 +194,7 @@ fn forced(bytes: Vec<u8>) -> Result<(Vec<String>, Box<dyn Volume>)> {
         ..Options::default()
     };
     let mut listing = Listing::default();
-    let volume = super::open(Input::alone(Arc::new(bytes), options), &mut listing)?;
+    let volume = (FORMAT.open)(Input::alone(Arc::new(bytes), options), &mut listing)?;
     Ok((listing.paths(), volume))
 }
 
@@ -296,7 +296,7 @@ fn headers_are_not_searched_for_in_a_sparse_file_of_any_length() {
         };
         let mut listing = Listing::default();
         let input = Input::alone(source.clone(), options);
-        let volume = super::open(input, &mut listing).unwrap();
+        let volume = (FORMAT.open)(input, &mut listing).unwrap();
         assert_eq!(listing.paths(), ["a"]);
         assert!(volume.warnings()[1].contains("large gaps"));
         let read = source.read.load(Ordering::Relaxed);
@@ -339,7 +339,7 @@ fn a_second_byte_that_is_a_separator_does_not_split_a_name_in_its_encoding() {
             ..Options::default()
         };
         let mut listing = Listing::default();
-        super::open(Input::alone(Arc::new(bytes.clone()), options), &mut listing).unwrap();
+        (FORMAT.open)(Input::alone(Arc::new(bytes.clone()), options), &mut listing).unwrap();
         listing.paths()
     };
     assert_eq!(paths(Some("shift_jis")), ["ソ.txt"]);
@@ -354,7 +354,7 @@ fn times_without_a_zone_are_local() {
         ..Options::default()
     };
     let mut listing = Listing::default();
-    super::open(Input::alone(Arc::new(bytes), options), &mut listing).unwrap();
+    (FORMAT.open)(Input::alone(Arc::new(bytes), options), &mut listing).unwrap();
     let (_, entry) = listing.files().next().unwrap();
     assert_eq!(entry.modified, Some(946_684_800 - 3600));
 }
@@ -372,7 +372,7 @@ fn a_stored_file_with_a_wrong_checksum_cannot_be_read_to_its_end() {
         };
         let mut listing = Listing::default();
         let input = Input::alone(Arc::new(bytes.clone()), options);
-        let volume = super::open(input, &mut listing).unwrap();
+        let volume = (FORMAT.open)(input, &mut listing).unwrap();
         let (_, entry) = listing.files().next().unwrap();
         read(&*volume, entry)
     };

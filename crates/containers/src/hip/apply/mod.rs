@@ -16,30 +16,29 @@ use self::kinds::Kinds;
 use self::named::Named;
 use super::restructure::{Structure, restructure};
 use super::splice::{Edits, NewAssets, splice, splice_layers};
-use super::{Hip, Offsets, Options, needs, write};
+use super::{Hip, Offsets, needs, write};
 use crate::changes::{Job, Spliced, Written};
 use crate::io::{ReadAt, Result};
 
 /// Writes the archive.
-pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
-    let source = job.input.source.clone();
-    let hip = Hip::read(source.clone(), &Options::default())?;
-    let offsets = Offsets::of(&hip)?;
-    let mut kinds = Kinds::of(&hip);
+pub(super) fn apply(hip: &Hip, (): (), job: &mut Job<'_>) -> Result<Written> {
+    let source = &hip.source;
+    let offsets = Offsets::of(hip)?;
+    let mut kinds = Kinds::of(hip);
     let named = Named::collect(job, &mut kinds)?;
     for (&number, file) in &named.replaced {
-        if let Some(other) = needs::of_asset(&*source, &offsets, number, file)? {
+        if let Some(other) = needs::of_asset(&**source, &offsets, number, file)? {
             job.report.refuse(file.path(), refusal(&other));
         }
     }
     if !named.is_restructured() {
-        return Ok(Written::alone(splice(&source, &offsets, &named.replaced)?));
+        return Ok(Written::alone(splice(source, &offsets, &named.replaced)?));
     }
     let structure = listed::structure(job, &kinds, &named)?;
     if !job.report.refusals.is_empty() {
         return Ok(Written::alone(Spliced::default()));
     }
-    write(&hip, &offsets, &named, &structure).map(Written::alone)
+    write(hip, &offsets, &named, &structure).map(Written::alone)
 }
 
 /// Returns why a file that is no asset is refused.

@@ -5,11 +5,10 @@ mod v1;
 mod v2;
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use super::{Directory, Offsets};
+use super::{Directory, Hpi, Version};
 use crate::changes::{Job, NewFile, Occupied, Patch, Tree, Weight, Written};
-use crate::io::{Error, ReadAt, Result};
+use crate::io::{Error, Result};
 use crate::text::{to_windows_1252, windows_1252};
 use crate::volume::{FileId, NodeId};
 
@@ -17,16 +16,14 @@ use crate::volume::{FileId, NodeId};
 const MAX_NAME: usize = 255;
 
 /// Writes an archive of either version.
-pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
-    let source = job.input.source.clone();
-    let offsets = Offsets::read(&source, &mut Tree::default())?;
+pub(super) fn apply(hpi: &Hpi, directory: Directory, job: &mut Job<'_>) -> Result<Written> {
     check_names(job);
     if !job.report.refusals.is_empty() {
-        return Ok(Written::alone(Patch::new(source).finish()));
+        return Ok(Written::alone(Patch::new(hpi.source.clone()).finish()));
     }
-    match offsets.directory {
-        Directory::Version1 { end } => v1::apply(job, &offsets, end),
-        Directory::Version2 { .. } => v2::apply(job, &offsets),
+    match directory.version {
+        Version::One { end } => v1::apply(hpi, &directory, end, job),
+        Version::Two { header, .. } => v2::apply(hpi, header, directory.end, job),
     }
 }
 
@@ -62,17 +59,17 @@ struct Places {
 }
 
 impl Places {
-    /// Creates the places of an original, in which `blocks` are not file data.
-    fn new(source: &Arc<dyn ReadAt>, offsets: &Offsets, blocks: &[Range<u64>]) -> Result<Self> {
-        let files = (0..offsets.records.len() as u32).map(FileId);
-        let old: Vec<Range<u64>> = files
-            .map(|file| offsets.data(file))
-            .collect::<Result<_>>()?;
-        let is_behind = old.iter().any(|data| data.end > offsets.end);
+    /// Creates the places of an original, in which `blocks` are not file data. `end` is the
+    /// offset of the line at the end.
+    fn new(hpi: &Hpi, end: u64, blocks: &[Range<u64>]) -> Result<Self> {
+        let files = (0..hpi.files.len() as u32).map(FileId);
+        let old = files.map(|file| hpi.data(file));
+        let old: Vec<Range<u64>> = old.collect::<Result<_>>()?;
+        let is_behind = old.iter().any(|data| data.end > end);
         Ok(Self {
             occupied: Occupied::new(old.iter().chain(blocks).cloned()),
             // A line that a file contains is not the last one.
-            end: if is_behind { source.len() } else { offsets.end },
+            end: if is_behind { hpi.source.len() } else { end },
             old,
         })
     }
@@ -105,6 +102,41 @@ impl Places {
             false => Err(too_large()),
         }
     }
+}
+
+/// The records of all files by their nodes, and the new data with its offsets.
+type Placed<R> = (Vec<R>, Vec<(u64, NewFile)>);
+
+/// Places the new data of all files. `record` returns the record of a file of the original,
+/// and `stored` that of new data at an offset, given the old record.
+fn place<R: Clone + Default>(
+    job: &mut Job<'_>,
+    places: &mut Places,
+    record: impl Fn(&Job<'_>, FileId, NodeId) -> R,
+    stored: impl Fn(u64, &NewFile, &R) -> Result<R>,
+) -> Result<Placed<R>> {
+    let mut records = vec![R::default(); job.tree.nodes().count()];
+    let mut puts = Vec::new();
+    for file in (0..places.old.len() as u32).map(FileId) {
+        let Some(node) = job.tree.node_of(file) else {
+            continue;
+        };
+        let mut record = record(job, file, node);
+        if let Some(new) = job.tree.new_of(file).cloned() {
+            let at = places.place(job, Some(file), node, &new)?;
+            record = stored(at, &new, &record)?;
+            puts.push((at, new));
+        }
+        records[node.0 as usize] = record;
+    }
+    let added = job.tree.added_files();
+    let added: Vec<_> = added.map(|(node, new)| (node, new.clone())).collect();
+    for (node, new) in added {
+        let at = places.place(job, None, node, &new)?;
+        records[node.0 as usize] = stored(at, &new, &R::default())?;
+        puts.push((at, new));
+    }
+    Ok((records, puts))
 }
 
 fn too_large() -> Error {

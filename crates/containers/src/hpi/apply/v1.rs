@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use zerocopy::{FromBytes, IntoBytes};
 
-use super::{Places, number, raw_name};
+use super::{Places, number, place, raw_name};
 use crate::changes::{Job, Kind, NewFile, Patch, Spliced, Tree, Written};
-use crate::hpi::Offsets;
-use crate::hpi::cipher::{Cipher, deciphered, enciphered_at};
+use crate::hpi::cipher::{Cipher, enciphered_at};
 use crate::hpi::record::{Entry1, File1, Header1, IS_DIRECTORY, Node1};
+use crate::hpi::{Directory, FileRecord, Hpi, Packing};
 use crate::io::{Error, ReadAt, Result, read_vec};
 use crate::volume::{FileId, NodeId};
 
@@ -19,60 +19,46 @@ use crate::volume::{FileId, NodeId};
 const PERIOD: u64 = 256;
 
 /// Writes an archive whose directory ends at `old_end`.
-pub(super) fn apply(job: &mut Job<'_>, offsets: &Offsets, old_end: u64) -> Result<Written> {
-    let source = job.input.source.clone();
-    let cipher = offsets.cipher();
-    let mut places = Places::new(&source, offsets, &[])?;
+pub(super) fn apply(
+    hpi: &Hpi,
+    directory: &Directory,
+    old_end: u64,
+    job: &mut Job<'_>,
+) -> Result<Written> {
+    let mut places = Places::new(hpi, directory.end, &[])?;
     let data_end = places.end;
-    // New data, and the records of all files by their nodes, in the original's offsets.
-    let mut puts = Vec::new();
-    let mut records = vec![File1::default(); job.tree.nodes().count()];
-    let plain = deciphered(&source, cipher);
-    for (file, &offset) in (0..).map(FileId).zip(&offsets.records) {
-        let Some(node) = job.tree.node_of(file) else {
-            continue;
-        };
-        let bytes = read_vec(
-            &*plain,
-            offset.into(),
-            size_of::<File1>() as u64,
-            "file record",
-        )?;
-        let mut record = File1::read_from_bytes(&bytes).unwrap_or_default();
-        if let Some(new) = job.tree.new_of(file).cloned() {
-            let at = places.place(job, Some(file), node, &new)?;
-            record = stored(at, &new)?;
-            puts.push((at, new));
-        }
-        records[node.0 as usize] = record;
-    }
-    for (node, new) in job
-        .tree
-        .added_files()
-        .map(|(n, f)| (n, f.clone()))
-        .collect::<Vec<_>>()
-    {
-        let at = places.place(job, None, node, &new)?;
-        records[node.0 as usize] = stored(at, &new)?;
-        puts.push((at, new));
-    }
+    // In the original's offsets.
+    let old = |_: &Job<'_>, file: FileId, _| record(hpi.files[file.0 as usize]);
+    let (records, puts) = place(job, &mut places, old, stored)?;
     let (base, shift) = match job.tree.is_restructured() {
-        true => restructured(job, &records, cipher, old_end, data_end)?,
-        false => (in_place(job, offsets, &records, cipher, data_end), 0),
+        true => restructured(hpi, job, &records, old_end, data_end)?,
+        false => (in_place(hpi, directory, job, &records, data_end), 0),
     };
     number(places.end + shift)?;
     let mut patch = Patch::new(base);
-    let mut enciphered = Enciphered::new(cipher);
+    let mut enciphered = Enciphered::new(hpi.cipher);
     for (at, new) in puts {
         enciphered.put(&mut patch, at + shift, &new);
     }
     let mut spliced = patch.finish();
-    spliced.append(&source, data_end..source.len());
+    spliced.append(&hpi.source, data_end..hpi.source.len());
     Ok(Written::alone(spliced))
 }
 
+/// Returns the record of a file as it is.
+fn record(file: FileRecord) -> File1 {
+    File1 {
+        data_offset: file.data_offset.into(),
+        size: file.size.into(),
+        compression: match file.packing {
+            Packing::Table { compression } => compression,
+            Packing::Stored | Packing::Run { .. } => 0,
+        },
+    }
+}
+
 /// Returns the record of new data at `at`.
-fn stored(at: u64, new: &NewFile) -> Result<File1> {
+fn stored(at: u64, new: &NewFile, _: &File1) -> Result<File1> {
     Ok(File1 {
         data_offset: number(at)?.into(),
         size: number(new.len())?.into(),
@@ -107,20 +93,20 @@ impl Enciphered {
 /// Returns the archive up to the end of its data with the records of replaced
 /// files.
 fn in_place(
+    hpi: &Hpi,
+    directory: &Directory,
     job: &Job<'_>,
-    offsets: &Offsets,
     records: &[File1],
-    cipher: Cipher,
     data_end: u64,
 ) -> Arc<dyn ReadAt> {
     let mut base = Spliced::default();
-    base.append(&job.input.source, 0..data_end);
+    base.append(&hpi.source, 0..data_end);
     let mut patch = Patch::new(Arc::new(base));
-    for (file, &offset) in (0..).map(FileId).zip(&offsets.records) {
+    for (file, &offset) in (0..).map(FileId).zip(&directory.records) {
         if let (Some(node), Some(_)) = (job.tree.node_of(file), job.tree.new_of(file)) {
             let record = records[node.0 as usize];
             let mut bytes = record.as_bytes().to_vec();
-            cipher.apply(offset.into(), &mut bytes);
+            hpi.cipher.apply(offset.into(), &mut bytes);
             patch.put(offset.into(), bytes);
         }
     }
@@ -130,13 +116,13 @@ fn in_place(
 /// Returns the archive up to the end of its data with a new directory, and by how
 /// much the data has moved.
 fn restructured(
+    hpi: &Hpi,
     job: &Job<'_>,
     records: &[File1],
-    cipher: Cipher,
     old_end: u64,
     data_end: u64,
 ) -> Result<(Arc<dyn ReadAt>, u64)> {
-    let source = &job.input.source;
+    let source = &hpi.source;
     let is_before =
         |record: &File1| record.size.get() > 0 && u64::from(record.data_offset.get()) < old_end;
     if records.iter().any(is_before) {
@@ -157,7 +143,7 @@ fn restructured(
     layout.directory(NodeId(0))?;
     let mut directory = layout.bytes;
     directory.resize((old_end + shift - start) as usize, 0);
-    cipher.apply(start, &mut directory);
+    hpi.cipher.apply(start, &mut directory);
     let header = read_vec(&**source, 0, start, "header")?;
     let mut header = Header1::read_from_bytes(&header).unwrap_or_default();
     header.dir_end = number(old_end + shift)?.into();

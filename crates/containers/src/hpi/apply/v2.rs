@@ -3,54 +3,35 @@
 
 use std::collections::VecDeque;
 
-use zerocopy::{FromBytes, IntoBytes};
+use zerocopy::IntoBytes;
 
-use super::{Places, number, raw_name};
+use super::{Places, number, place, raw_name};
 use crate::changes::{Checksum, Job, Kind, NewFile, Patch, Tree, Written};
 use crate::hpi::file_sum::FileSum;
 use crate::hpi::record::{Dir2, File2, Header2};
-use crate::hpi::{Directory, Offsets};
-use crate::io::{Error, Result, read_vec};
+use crate::hpi::{FileRecord, Hpi, Packing};
+use crate::io::Result;
 use crate::volume::{FileId, NodeId};
 
 /// Writes the archive.
-pub(super) fn apply(job: &mut Job<'_>, offsets: &Offsets) -> Result<Written> {
-    let Directory::Version2 { header, bytes } = &offsets.directory else {
-        return Err(Error::UnknownFormat);
-    };
-    let source = job.input.source.clone();
+pub(super) fn apply(
+    hpi: &Hpi,
+    mut header: Header2,
+    end: u64,
+    job: &mut Job<'_>,
+) -> Result<Written> {
     let block = |start: u32, size: u32| u64::from(start)..u64::from(start) + u64::from(size);
     let blocks = [
         block(header.dir_block.get(), header.dir_size.get()),
         block(header.name_block.get(), header.name_size.get()),
         0..size_of::<Header2>() as u64,
     ];
-    let mut places = Places::new(&source, offsets, &blocks)?;
+    let mut places = Places::new(hpi, end, &blocks)?;
     let data_end = places.end;
-    let mut patch = Patch::new(source.clone());
-    let mut records = vec![File2::default(); job.tree.nodes().count()];
-    for (file, &offset) in (0..).map(FileId).zip(&offsets.records) {
-        let Some(node) = job.tree.node_of(file) else {
-            continue;
-        };
-        let found = bytes.get(offset as usize..);
-        let found = found.and_then(|bytes| File2::read_from_prefix(bytes).ok());
-        let mut record = found.map(|(record, _)| record).unwrap_or_default();
-        if let Some(new) = job.tree.new_of(file).cloned() {
-            let at = places.place(job, Some(file), node, &new)?;
-            record = stored(&new, at, record.date.get())?;
-            patch.put_file(at, &new);
-        }
-        records[node.0 as usize] = record;
-    }
-    for (node, new) in job
-        .tree
-        .added_files()
-        .map(|(n, f)| (n, f.clone()))
-        .collect::<Vec<_>>()
-    {
-        let at = places.place(job, None, node, &new)?;
-        records[node.0 as usize] = stored(&new, at, 0)?;
+    let old = |job: &Job<'_>, file: FileId, node| record(hpi, file, &job.tree.node(node).kind);
+    let (records, puts) = place(job, &mut places, old, stored)?;
+    let mut patch = Patch::new(hpi.source.clone());
+    for (at, new) in puts {
         patch.put_file(at, &new);
     }
     let layout = Layout::new(&job.tree, &records)?;
@@ -58,8 +39,6 @@ pub(super) fn apply(job: &mut Job<'_>, offsets: &Offsets) -> Result<Written> {
     let directory = names + layout.names.len() as u64;
     let end = directory + layout.directories.len() as u64;
     number(end)?;
-    let old = read_vec(&*source, 0, size_of::<Header2>() as u64, "header")?;
-    let mut header = Header2::read_from_bytes(&old).unwrap_or_default();
     header.name_block = number(names)?.into();
     header.name_size = number(layout.names.len() as u64)?.into();
     header.dir_block = number(directory)?.into();
@@ -67,12 +46,37 @@ pub(super) fn apply(job: &mut Job<'_>, offsets: &Offsets) -> Result<Written> {
     patch.put(0, header.as_bytes().to_vec());
     patch.put(names, layout.names);
     patch.put(directory, layout.directories);
-    patch.put_range(end, &source, data_end..source.len());
+    patch.put_range(end, &hpi.source, data_end..hpi.source.len());
     Ok(Written::alone(patch.finish()))
 }
 
+/// Returns the record of a file as it is, without its name.
+fn record(hpi: &Hpi, file: FileId, kind: &Kind) -> File2 {
+    let FileRecord {
+        data_offset,
+        size,
+        packing,
+    } = hpi.files[file.0 as usize];
+    let modified = match kind {
+        Kind::File(Some(entry)) => entry.modified.unwrap_or_default(),
+        _ => 0,
+    };
+    File2 {
+        start: data_offset.into(),
+        size: size.into(),
+        stored_size: match packing {
+            Packing::Run { stored_size } => stored_size.into(),
+            Packing::Stored | Packing::Table { .. } => 0.into(),
+        },
+        // It was made of such a number.
+        date: (modified as u32).into(),
+        checksum: hpi.file_sums[file.0 as usize].into(),
+        ..File2::default()
+    }
+}
+
 /// Returns the record of stored data at `start`, without its name.
-fn stored(new: &NewFile, start: u64, date: u32) -> Result<File2> {
+fn stored(start: u64, new: &NewFile, old: &File2) -> Result<File2> {
     let checksum = new.checksum(Checksum::Hpi2, || {
         let mut sum = FileSum::default();
         new.read(&mut |bytes| sum.update(bytes))?;
@@ -82,7 +86,7 @@ fn stored(new: &NewFile, start: u64, date: u32) -> Result<File2> {
     Ok(File2 {
         start: number(start)?.into(),
         size: number(new.len())?.into(),
-        date: modified.unwrap_or(date).into(),
+        date: modified.map_or(old.date, Into::into),
         checksum: checksum.into(),
         ..File2::default()
     })

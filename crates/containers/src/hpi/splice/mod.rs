@@ -16,7 +16,7 @@ use super::chunk::{MARKER, Method};
 use super::record::{File2, Header1, Header2};
 use super::write::output::Output;
 use super::write::{ChunkPacker, Input, number, pack, v1, v2};
-use super::{Directory, Offsets};
+use super::{Offsets, Version};
 use crate::volume::FileId;
 use crate::write::{File, Result};
 
@@ -72,8 +72,12 @@ impl Plan {
         let mut changes = Vec::with_capacity(replacements.len());
         for replacement in replacements {
             let id = replacement.id;
-            let record = offsets.records[id.0 as usize];
-            let same = offsets.records.iter().filter(|&&other| other == record);
+            let record = offsets.directory.records[id.0 as usize];
+            let same = offsets
+                .directory
+                .records
+                .iter()
+                .filter(|&&other| other == record);
             if same.count() > 1 {
                 let path = &replacement.path;
                 let problem = format!("{path}: shares its record with other files");
@@ -83,11 +87,11 @@ impl Plan {
             let others = all.iter().enumerate();
             let mut others = others.filter(|&(number, _)| number != id.0 as usize);
             let is_free = old.start >= data_start(&offsets)
-                && old.end <= offsets.end
+                && old.end <= offsets.directory.end
                 && !others.any(|(_, other)| overlap(other, &old))
                 && !blocks(&offsets).iter().any(|block| overlap(block, &old));
             if !is_free {
-                old = offsets.end..offsets.end;
+                old = offsets.directory.end..offsets.directory.end;
             }
             bytes = bytes + replacement.size - (old.end - old.start);
             changes.push(Change {
@@ -97,12 +101,12 @@ impl Plan {
             });
         }
         changes.sort_by_key(|change| (change.old.start, change.old.end));
-        let old_directory = match &offsets.directory {
-            Directory::Version1 { .. } => None,
-            Directory::Version2 { header, .. } => {
+        let old_directory = match &offsets.directory.version {
+            Version::One { .. } => None,
+            Version::Two { header, .. } => {
                 let [directory, names] = version_2_blocks(header);
                 let is_free = directory.start >= size_of::<Header2>() as u64
-                    && directory.end <= offsets.end
+                    && directory.end <= offsets.directory.end
                     && !overlap(&names, &directory)
                     && !all.iter().any(|other| overlap(other, &directory));
                 is_free.then_some(directory)
@@ -139,12 +143,12 @@ impl Plan {
         progress: &mut dyn FnMut(u64),
     ) -> Result<()> {
         let cipher = self.offsets.cipher();
-        let enciphered = size_of::<Header1>() as u64..self.offsets.end;
+        let enciphered = size_of::<Header1>() as u64..self.offsets.directory.end;
         let out = Output::new(out, cipher);
         let mut splice = Splice::new(&self.original, out, enciphered, progress);
-        match &self.offsets.directory {
-            Directory::Version1 { .. } => self.write_version_1(splice, packer),
-            Directory::Version2 { header, bytes } => {
+        match &self.offsets.directory.version {
+            Version::One { .. } => self.write_version_1(splice, packer),
+            Version::Two { header, bytes } => {
                 self.write_version_2(&mut splice, packer, *header, bytes.clone())?;
                 splice.out.finish()
             }
@@ -167,17 +171,17 @@ impl Plan {
             splice.go_on_at(change.old.end);
         }
         splice.copy_to(self.original.len())?;
-        for file in 0..self.offsets.records.len() as u32 {
+        for file in 0..self.offsets.directory.records.len() as u32 {
             let old = self.start(FileId(file))?;
             let new = splice.moved(old);
             if new != old {
-                let record = self.offsets.records[file as usize];
+                let record = self.offsets.directory.records[file as usize];
                 let new = number(new)?.to_le_bytes();
                 splice.out.overwrite(record, new.to_vec())?;
             }
         }
         for (change, record) in self.changes.iter().zip(records) {
-            let place = self.offsets.records[change.replacement.id.0 as usize];
+            let place = self.offsets.directory.records[change.replacement.id.0 as usize];
             splice.out.overwrite(place, record.as_bytes().to_vec())?;
         }
         splice.out.finish()
@@ -211,13 +215,17 @@ impl Plan {
             splice.copy_to(old.start)?;
             splice.go_on_at(old.end);
         }
-        splice.copy_to(self.offsets.end)?;
-        for file in 0..self.offsets.records.len() as u32 {
+        splice.copy_to(self.offsets.directory.end)?;
+        for file in 0..self.offsets.directory.records.len() as u32 {
             let new = number(splice.moved(self.start(FileId(file))?))?;
-            record(&mut directory, self.offsets.records[file as usize]).start = new.into();
+            record(
+                &mut directory,
+                self.offsets.directory.records[file as usize],
+            )
+            .start = new.into();
         }
         for (change, new) in self.changes.iter().zip(records) {
-            let place = self.offsets.records[change.replacement.id.0 as usize];
+            let place = self.offsets.directory.records[change.replacement.id.0 as usize];
             let old = record(&mut directory, place);
             *old = File2 {
                 name: old.name,
@@ -233,7 +241,7 @@ impl Plan {
         header.dir_block = splice.out.end().into();
         header.dir_size = number(block.len())?.into();
         splice.out.append(block)?;
-        splice.go_on_at(self.offsets.end);
+        splice.go_on_at(self.offsets.directory.end);
         splice.copy_to(self.original.len())?;
         splice.out.overwrite_plain(0, header.as_bytes())
     }
@@ -266,7 +274,7 @@ impl Change {
 
 /// Returns the ranges of all files.
 fn extents(original: &Original, offsets: &Offsets) -> Result<Vec<Range<u64>>> {
-    let files = (0..offsets.records.len() as u32).map(FileId);
+    let files = (0..offsets.directory.records.len() as u32).map(FileId);
     files
         .map(|file| offsets.data(file).map_err(|error| original.error(error)))
         .collect()
@@ -274,17 +282,17 @@ fn extents(original: &Original, offsets: &Offsets) -> Result<Vec<Range<u64>>> {
 
 /// Returns the lowest possible offset of file data.
 fn data_start(offsets: &Offsets) -> u64 {
-    match offsets.directory {
-        Directory::Version1 { end } => end.max(size_of::<Header1>() as u64),
-        Directory::Version2 { .. } => size_of::<Header2>() as u64,
+    match offsets.directory.version {
+        Version::One { end } => end.max(size_of::<Header1>() as u64),
+        Version::Two { .. } => size_of::<Header2>() as u64,
     }
 }
 
 /// Returns the ranges that are not file data, inside which no file can be.
 fn blocks(offsets: &Offsets) -> Vec<Range<u64>> {
-    match &offsets.directory {
-        Directory::Version1 { .. } => Vec::new(),
-        Directory::Version2 { header, .. } => version_2_blocks(header).into(),
+    match &offsets.directory.version {
+        Version::One { .. } => Vec::new(),
+        Version::Two { header, .. } => version_2_blocks(header).into(),
     }
 }
 

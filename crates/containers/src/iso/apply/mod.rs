@@ -23,6 +23,7 @@ use self::room::Room;
 use crate::changes::{Job, Kind, NewFile, Spliced, Weight, Written};
 use crate::disc::data_form;
 use crate::disc::sector::{DESCRIPTORS, Form, MODE_2, RAW, SECTOR};
+use crate::format::Input;
 use crate::io::{Error, ReadAt, Result};
 use crate::iso::RAW_SUFFIX;
 use crate::iso::record::is_in_other_track;
@@ -32,13 +33,13 @@ use crate::volume::NodeId;
 const LONGEST: u64 = 0xFFFF_F800;
 
 /// Writes the disc.
-pub(super) fn apply(job: &mut Job<'_>) -> Result<Written> {
-    let form = data_form(&job.input)?.filter(|form| form.step <= RAW);
+pub(super) fn apply(input: &Input<'_>, job: &mut Job<'_>) -> Result<Written> {
+    let form = data_form(input)?.filter(|form| form.step <= RAW);
     let Some(form) = form else {
         let text = "a CD in frames of 2448 bytes cannot be changed: extract its .bin first";
         return Err(Error::Unsupported(text.to_owned()));
     };
-    let space = Space::whole(job.input.source.clone(), form);
+    let space = Space::whole(input.source.clone(), form);
     splice(job, space).map(Written::alone)
 }
 
@@ -71,7 +72,7 @@ impl Space {
 ///
 /// # Errors
 /// Returns an error under the same conditions as
-/// [`Apply`](crate::changes::Apply).
+/// [`Write`](crate::changes::Write).
 pub(crate) fn splice(job: &mut Job<'_>, space: Space) -> Result<Spliced> {
     let frames = Frames::new(space.source, space.form, space.first);
     let sectors = frames.sectors();

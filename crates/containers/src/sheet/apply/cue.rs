@@ -5,20 +5,20 @@
 use std::sync::Arc;
 
 use super::{add_other_files, written};
-use crate::changes::{Job, Spliced, Weight, Written};
+use crate::changes::{FindPartner, Job, Spliced, Weight, Written};
 use crate::disc::{Form, Slice};
-use crate::format::MAX_SHEET;
+use crate::format::{Input, MAX_SHEET};
 use crate::io::{Error, ReadAt, Result};
 use crate::iso::{self, Space};
 use crate::sheet::track::{Kind, Track};
 use crate::sheet::{cue, track_bytes};
 
 /// Writes the sheet and the files of its tracks.
-pub(in crate::sheet) fn apply(job: &mut Job<'_>) -> Result<Written> {
-    let sheet = job.input.bytes(0, MAX_SHEET)?;
+pub(in crate::sheet) fn apply(input: &Input<'_>, job: &mut Job<'_>) -> Result<Written> {
+    let sheet = input.bytes(0, MAX_SHEET)?;
     let tracks = cue::parse(&sheet)?;
     let track = data_track(&tracks)?;
-    let (file, grown) = changed_file(job, &tracks)?;
+    let (file, grown) = changed_file(input.partner, job, &tracks)?;
     let sheet = match tracks_behind(&tracks) {
         moved @ 1.. if grown > 0 => {
             let text = format!(
@@ -32,7 +32,7 @@ pub(in crate::sheet) fn apply(job: &mut Job<'_>) -> Result<Written> {
     };
     let mut files = vec![(track.file.clone(), file)];
     let names = tracks.iter().map(|track| (track.number, &*track.file));
-    add_other_files(job, names, &mut files);
+    add_other_files(input.partner, job, names, &mut files);
     Ok(written(sheet, files))
 }
 
@@ -70,9 +70,13 @@ fn tracks_behind(tracks: &[Track]) -> usize {
 
 /// Returns the file of the first track with the changes in it, and how many sectors
 /// longer that track is.
-fn changed_file(job: &mut Job<'_>, tracks: &[Track]) -> Result<(Spliced, u64)> {
+fn changed_file(
+    find: FindPartner<'_>,
+    job: &mut Job<'_>,
+    tracks: &[Track],
+) -> Result<(Spliced, u64)> {
     let step = tracks[0].step();
-    let (source, (start, end)) = track_bytes(job.input.partner, tracks, 0)?;
+    let (source, (start, end)) = track_bytes(find, tracks, 0)?;
     let (len, end) = (source.len(), end.min(source.len()));
     let track: Arc<dyn ReadAt> = Arc::new(Slice::new(source.clone(), start..end));
     let form = Form::detect(&*track, 0)?.filter(|form| form.step == step);

@@ -8,20 +8,20 @@ use std::sync::Arc;
 use super::{add_other_files, written};
 use crate::changes::{FindPartner, Job, Spliced, Written};
 use crate::disc::Form;
-use crate::format::MAX_SHEET;
+use crate::format::{Input, MAX_SHEET};
 use crate::io::{Error, ReadAt, Result};
 use crate::iso::{self, Space};
 use crate::sheet::gdi::{AREA, Line, SECTORS, parse};
 
 /// Writes the description and the files of the tracks.
-pub(in crate::sheet) fn apply(job: &mut Job<'_>) -> Result<Written> {
-    let sheet = job.input.bytes(0, MAX_SHEET)?;
+pub(in crate::sheet) fn apply(input: &Input<'_>, job: &mut Job<'_>) -> Result<Written> {
+    let sheet = input.bytes(0, MAX_SHEET)?;
     let lines = parse(&sheet).ok_or(Error::UnknownFormat)?;
-    let area = Area::new(&lines, job.input.partner)?;
+    let area = Area::new(&lines, input.partner)?;
     let changed = iso::splice(job, area.space())?;
     let mut files = area.divided(changed);
     let names = lines.iter().map(|line| (line.number, &*line.file));
-    add_other_files(job, names, &mut files);
+    add_other_files(input.partner, job, names, &mut files);
     Ok(written(sheet, files))
 }
 

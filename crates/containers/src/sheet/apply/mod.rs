@@ -4,7 +4,7 @@
 pub(super) mod cue;
 pub(super) mod gdi;
 
-use crate::changes::{Job, Spliced, Weight, Written};
+use crate::changes::{FindPartner, Job, Spliced, Weight, Written};
 
 /// Returns a changed disc of a description and the files of its tracks.
 fn written(sheet: Vec<u8>, files: Vec<(String, Spliced)>) -> Written {
@@ -19,6 +19,7 @@ fn written(sheet: Vec<u8>, files: Vec<(String, Spliced)>) -> Written {
 /// Adds the files of tracks as they are, given their numbers and the names of their
 /// files, unless they are in `files` already.
 fn add_other_files<'t>(
+    find: FindPartner<'_>,
     job: &mut Job<'_>,
     tracks: impl Iterator<Item = (u8, &'t str)>,
     files: &mut Vec<(String, Spliced)>,
@@ -30,7 +31,7 @@ fn add_other_files<'t>(
         {
             continue;
         }
-        match (job.input.partner)(file) {
+        match find(file) {
             Some(source) => {
                 let mut whole = Spliced::default();
                 whole.append_all(&source);
