@@ -1,5 +1,5 @@
-//! Axes: in the games, x is to the right, y forward and z up. In written models, y
-//! is up, and z is the front as in all GLB files; in maps, -z is north.
+//! Axes: in the games, x points right, y forward and z up. In written models, y is up,
+//! and z is the front as in all GLB files; in maps, -z is north.
 
 use hpimount_assets::model::Transform;
 

@@ -55,7 +55,7 @@ fn table<'a, const N: usize>(
     }
 }
 
-/// Returns the page of an asset, with its warnings; `what` is in its summary.
+/// Returns the page of an asset, with its warnings. `what` describes it in the summary.
 fn page<M: GetSize + Send + Sync + 'static>(
     format: &'static str,
     what: &str,

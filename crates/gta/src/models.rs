@@ -1,5 +1,5 @@
-//! The models of a game: where their textures and animations are (FORMATS, GTA
-//! 6.4 and 6.6).
+//! The models of a game, with the sources of their textures and animations (FORMATS,
+//! GTA 6.4 and 6.6).
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use super::txd::{self, Txd};
 use hpimount_assets::view::context::shared;
 use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, Shared};
 
-/// Maximum length of a chain of dictionaries with textures.
+/// Maximum length of a chain of texture dictionaries.
 const MAX_PARENTS: usize = 16;
 
-/// Dictionaries that all models may use, after their own.
+/// Dictionaries for all models, after their own ones.
 const GENERIC: [&str; 2] = ["generic", "particle"];
 
 /// The dictionary that all vehicles may use.
 const VEHICLES: &str = "vehicle";
 
-/// The file of groups of animations, without extension.
+/// Name of the file of animation groups, without extension.
 const GROUPS: &str = "animgrp";
 
-/// The file of the paints of vehicles, without extension.
+/// Name of the file with the paints of vehicles, without extension.
 const PAINTS: &str = "carcols";
 
 /// Flag of an object: it is visible from behind.
@@ -41,13 +41,13 @@ pub(crate) struct Definition {
     /// Number in the game.
     pub(crate) id: String,
     pub(crate) dictionary: String,
-    /// The package of its animations; empty without one.
+    /// The package of its animations; may be empty.
     pub(crate) animations: String,
     /// Group of animations; empty without one.
     pub(crate) group: String,
     /// Flags of an object.
     pub(crate) flags: u32,
-    /// The largest distance from which it is drawn.
+    /// The maximum draw distance.
     pub(crate) draw: f32,
 }
 
@@ -62,18 +62,18 @@ impl Definition {
 /// Sections that define models.
 pub(crate) const SECTIONS: [&str; 7] = ["objs", "tobj", "anim", "weap", "hier", "cars", "peds"];
 
-/// The definitions and dictionaries that the models of an archive can use.
+/// The definitions and dictionaries for the models of an archive.
 #[derive(Debug, Default, GetSize)]
 pub(crate) struct Models {
-    /// Definitions by the names of models in lower case.
+    /// Definitions by lower-case model name.
     definitions: HashMap<String, Definition>,
     /// Names of models by their numbers.
     names: HashMap<i64, String>,
-    /// Files of models by their names without extension, in lower case.
+    /// Files of models by lower-case name without extension.
     files: HashMap<String, AssetRef>,
     /// Parents of dictionaries, in lower case.
     parents: HashMap<String, String>,
-    /// Dictionaries by their names without extension, in lower case.
+    /// Dictionaries by lower-case name without extension.
     dictionaries: HashMap<String, AssetRef>,
     /// Packages of animations, likewise.
     packages: BTreeMap<String, AssetRef>,
@@ -87,9 +87,9 @@ pub(crate) struct Models {
 pub(crate) struct AnimationPackage {
     /// Name of their package, without extension.
     pub(crate) package: String,
-    /// The package; `None` if it does not exist.
+    /// The package, or `None` if it does not exist.
     pub(crate) file: Option<AssetRef>,
-    /// The names of the animations; `None` for all of the package.
+    /// The names of the animations, or `None` for the whole package.
     pub(crate) names: Option<Vec<String>>,
 }
 
@@ -109,7 +109,7 @@ impl Models {
         let mut models = Self::default();
         let extensions = ["dff", "txd", "ide", "ifp", "dat"];
         let around = context.find_outside(&extensions);
-        // Files in the archive itself replace those around it.
+        // Files in the archive itself replace files around it.
         let own = context.find_extensions("", &extensions);
         let (mut definitions, mut loaded) = (Vec::new(), Vec::new());
         for file in around.into_iter().chain(own) {
@@ -152,7 +152,7 @@ impl Models {
         models
     }
 
-    /// Adds the definitions of a file. The last one of a model counts.
+    /// Adds the definitions of a file. The last definition of a model counts.
     pub(super) fn define(&mut self, document: &Document) {
         for section in SECTIONS {
             for row in document.rows(section) {
@@ -213,9 +213,9 @@ impl Models {
             .is_some_and(|one| one.draw > distance)
     }
 
-    /// Returns the names of the dictionaries of a model in the order in which
-    /// the game looks for a texture: that of its definition, or else the one of
-    /// the same name, with their parents, and the generic ones.
+    /// Returns the texture dictionaries of a model in the game's search order: the
+    /// dictionary of its definition, or else of the model's name, then its parents,
+    /// then the generic ones.
     fn chain(&self, model: &str) -> Vec<String> {
         let definition = self.definition(model);
         let own = definition.map_or(model, |definition| &definition.dictionary);
@@ -233,8 +233,7 @@ impl Models {
         chain
     }
 
-    /// Returns the paints of a vehicle that the game chooses first; none that are
-    /// not known.
+    /// Returns the first paints of a vehicle; empty if they are unknown.
     pub(crate) fn paints(&self, model: &str) -> &[[u8; 3]] {
         let paints = self.paints.get(&model.to_ascii_lowercase());
         paints.map_or(&[], Vec::as_slice)
@@ -245,8 +244,8 @@ impl Models {
         self.groups.find(&definition.group)
     }
 
-    /// Returns the animations that the definition of a model gives it: all of
-    /// its package, and those of its group.
+    /// Returns the animations that a model's definition assigns: its whole package, and
+    /// its group.
     pub(crate) fn animations(&self, model: &str) -> Vec<AnimationPackage> {
         let definition = self.definition(model);
         let own = definition.map(|definition| &definition.animations);
@@ -272,7 +271,7 @@ impl Models {
         names.map(|package| self.given(package, None))
     }
 
-    /// Returns the dictionaries of a model that exist, with their names.
+    /// Returns the existing dictionaries of a model, with their names.
     pub(crate) fn dictionaries(
         &self,
         model: &str,

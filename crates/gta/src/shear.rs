@@ -1,4 +1,4 @@
-//! Shear: frames of models may have it and nodes of scenes do not, so it goes into
+//! Shear. Frames of models may have it and nodes of scenes may not, so it is applied to
 //! the vertices of meshes.
 
 use hpimount_assets::model::Scene;
@@ -21,8 +21,8 @@ impl Bender {
         Self { uses }
     }
 
-    /// Shows the mesh of a node where `wanted` places it, although the node places
-    /// it as `given` does. Other nodes with the mesh still show it as it is.
+    /// Adapts the mesh of a node with the placement `given` so that it appears at
+    /// `wanted`. Other nodes with the same mesh are not affected.
     pub(super) fn bend(
         &mut self,
         scene: &mut Scene<'_>,
@@ -59,8 +59,8 @@ fn place(mesh: &mut Mesh, placement: &Placement) {
     }
 }
 
-/// Places the nodes of frames, which begin with node `first`, where `frames` has
-/// them in their root, and bends meshes where the nodes cannot have the shear.
+/// Places the nodes of frames, beginning with node `first`, according to `frames`, and
+/// bends the meshes of sheared frames.
 pub(super) fn apply(scene: &mut Scene<'_>, first: usize, frames: &[Placement]) {
     let (children, roots) = scene.children();
     let mut bender = Bender::new(scene);

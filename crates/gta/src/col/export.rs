@@ -1,5 +1,5 @@
-//! Collision models as scenes: a node each for the mesh, the shadow and every
-//! sphere and box, and a color for each material.
+//! Collision models as scenes: one node each for the mesh, the shadow and every sphere
+//! and box, and one color per material.
 
 use std::collections::BTreeMap;
 
@@ -14,18 +14,17 @@ use hpimount_assets::view::{AssetContext, AssetKey};
 const SPHERE_CORNERS: usize = 3 * 128;
 const BOX_CORNERS: usize = 3 * 12;
 
-/// How often the faces of an octahedron are divided for a sphere.
+/// Number of subdivisions of an octahedron for a sphere.
 const DIVISIONS: usize = 2;
 
-/// Returns the number of corners of all triangles of a model's scene, each
-/// counted as often as it is shown.
+/// Returns the number of triangle corners of a model's scene, counted once per use.
 pub fn corners(model: &Model) -> usize {
     let shapes = &model.shapes;
     let faces = shapes.mesh.faces().count() + shapes.shadow.faces().count();
     faces * 3 + shapes.spheres.len() * SPHERE_CORNERS + shapes.boxes.len() * BOX_CORNERS
 }
 
-/// Returns why a model with shapes is not written, if so.
+/// Returns the reason why a model with shapes is not written.
 pub fn problem(model: &Model) -> Option<String> {
     let corners = corners(model);
     (corners > MAX_CORNERS).then(|| {
@@ -81,7 +80,7 @@ struct Builder<'a> {
     scene: Scene<'static>,
     /// Indices of the scene's materials, by number.
     materials: BTreeMap<u8, usize>,
-    /// Indices of the meshes of solids, by the number of the material.
+    /// Indices of the meshes of solids, by material number.
     solids: BTreeMap<(Solid, u8), usize>,
 }
 
@@ -115,8 +114,8 @@ impl Builder<'_> {
         });
     }
 
-    /// Adds a mesh, without the faces whose vertices do not exist. Each face has
-    /// corners of its own, so that it is flat.
+    /// Adds a mesh, without faces of missing vertices. Faces do not share corners, so
+    /// that shading is flat.
     fn mesh(&mut self, name: &str, stored: &Stored) {
         let points: Vec<_> = stored.vertices().map(|point| point.map(finite)).collect();
         let exists = |face: &Face| {
@@ -130,7 +129,7 @@ impl Builder<'_> {
             let first = corners.len() as u32;
             let ends = face.corners.map(|corner| points[corner as usize]);
             let normal = cross(subtract(ends[1], ends[0]), subtract(ends[2], ends[0]));
-            // A face without an area has none.
+            // Degenerate faces have no normal.
             let normal = unit(normal).unwrap_or([0.0, 0.0, 1.0]);
             corners.extend(face.corners.map(|point| corner(point, normal)));
             let part = parts.entry(face.surface.material).or_default();
@@ -202,8 +201,8 @@ fn corner(point: u32, normal: [f32; 3]) -> Corner {
     }
 }
 
-/// Returns the color of a material: the hue follows from its number, and those
-/// of neighboring numbers differ.
+/// Returns the color of a material. The hue depends on the number; neighboring numbers
+/// have different hues.
 fn color(number: u8) -> [f32; 4] {
     let turn = (f32::from(number) * 0.618_034).fract() * 6.0;
     let channel = |shift: f32| {
@@ -292,7 +291,7 @@ fn solid(name: &str, points: Vec<[f32; 3]>, normals: Vec<[f32; 3]>) -> Mesh {
     }
 }
 
-/// Returns the name of the GLB file of a model.
+/// Returns the name of a model's GLB file.
 pub(super) fn glb_name(col: &Col, index: usize) -> String {
     let number = padded(index, col.models.len(), 2);
     let name = format!("{number} {}", col.models[index].name);
@@ -302,8 +301,8 @@ pub(super) fn glb_name(col: &Col, index: usize) -> String {
 /// The file of the game with the names of surface materials.
 const SURFACES: &str = "data/surfinfo.dat";
 
-/// Returns the names of surface materials, if the game is there: the first word
-/// of each line.
+/// Returns the names of surface materials from the game's files: the first word of each
+/// line.
 pub(super) fn surfaces(context: &dyn AssetContext) -> Vec<String> {
     let file = context.find(AssetKey::Path(SURFACES));
     let Some(bytes) = file.and_then(|file| context.read(file)) else {
@@ -322,8 +321,8 @@ mod tests {
     use crate::col::parse;
     use fixtures::col as build;
 
-    /// Returns the least part of a corner's normal that points outwards, by the
-    /// winding of its triangle.
+    /// Returns the smallest outward component of a corner's normal, according to the
+    /// triangle's winding.
     fn outwards(mesh: &Mesh) -> f32 {
         let triangles = mesh.parts[0].triangles.iter().map(|corners| {
             let [a, b, c] = corners.map(|at| mesh.points[at as usize]);

@@ -1,4 +1,4 @@
-//! Edited tables of collision models become the file again.
+//! Import of edited tables of collision models.
 
 use super::parse::{self, BoxShape, Model, Sphere};
 use hpimount_assets::view::ViewFormat;
@@ -15,10 +15,10 @@ const MODELS: &str = "models.tsv";
 /// The columns with 32-bit numbers.
 const COORDINATES: [&str; 7] = ["x1", "y1", "z1", "x2", "y2", "z2", "radius"];
 
-/// The columns of a surface, a byte each.
+/// The columns of a surface, one byte each.
 const SURFACE: [&str; 4] = ["material", "flags", "brightness", "light"];
 
-/// What can be edited in the table of shapes.
+/// Rules for editing the table of shapes.
 const RULES: Rules<'_> = Rules {
     keys: &[&["model", "shape", "index"]],
     name: Some("name"),
@@ -68,16 +68,17 @@ pub(super) fn import(edit: &Edit<'_>, format: &ViewFormat) -> Result<Imported, S
 struct Shape {
     /// Where it begins in the file.
     offset: usize,
-    /// The columns of its numbers, in their order.
+    /// The columns of its numbers, in order.
     coordinates: &'static [&'static str],
 }
 
-/// The numbers of spheres in version 1, of those in later ones, and of boxes.
+/// The numbers of spheres in version 1, of later spheres, and of boxes.
 const FIRST_SPHERE: &[&str] = &["radius", "x1", "y1", "z1"];
 const LATER_SPHERE: &[&str] = &["x1", "y1", "z1", "radius"];
 const BOX: &[&str] = &["x1", "y1", "z1", "x2", "y2", "z2"];
 
-/// Returns a shape for each row of a model in the table; `None` for materials of meshes.
+/// Returns a shape for each row of a model in the table; `None` for materials of
+/// meshes.
 fn shapes(model: &Model) -> Vec<Option<Shape>> {
     let found = &model.shapes;
     let start = model.offset as usize;
@@ -130,7 +131,7 @@ fn bytes<F: Field + Default>(text: &str) -> Result<Vec<u8>, Problem> {
     Ok(writer.bytes)
 }
 
-/// Bytes from the start of a model to its name and its number, and those of its name.
+/// Offsets of a model's name and number, and the length of the name.
 const NAME: usize = 8;
 const ID: usize = 30;
 const NAME_SIZE: usize = ID - NAME;

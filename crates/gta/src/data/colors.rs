@@ -6,11 +6,10 @@ use crate::document::schema::Schema;
 use crate::document::{self, Document, Row};
 use hpimount_containers::io::Result;
 
-/// The sections: paints, and the paints of vehicles with two and with four
-/// paints.
+/// The sections: paints, and the paints of vehicles with two and with four paints.
 const SCHEMA: Schema = Schema::new(&[("col", &["red green blue"])], &["car", "car4"]);
 
-/// The sections of vehicles, and the number of paints of each of their choices.
+/// The sections of vehicles, and the number of paints in each choice.
 pub const VEHICLES: [(&str, usize); 2] = [("car", 2), ("car4", 4)];
 
 /// Reads a file as sections.
@@ -39,7 +38,7 @@ pub fn parse(bytes: &[u8]) -> Result<Document> {
     Ok(document)
 }
 
-/// Returns the paint of a row as `#rrggbb`; `None` if it is none.
+/// Returns the paint of a row as `#rrggbb`, or `None` for invalid numbers.
 pub fn hex(document: &Document, row: &Row) -> Option<String> {
     let [red, green, blue] = paint(document, row)?;
     Some(format!("#{red:02x}{green:02x}{blue:02x}"))
@@ -50,8 +49,7 @@ fn paint(document: &Document, row: &Row) -> Option<[u8; 3]> {
     fields.collect::<Option<Vec<u8>>>()?.try_into().ok()
 }
 
-/// Returns the first choice of paints of each vehicle, by its name in lower
-/// case.
+/// Returns the first choice of paints of each vehicle, by lower-case name.
 pub(crate) fn first_choices(document: &Document) -> HashMap<String, Vec<[u8; 3]>> {
     let rows = document.rows("col").iter();
     let paints: Vec<_> = rows.map(|row| paint(document, row)).collect();

@@ -10,7 +10,7 @@ use crate::document::{bounded_lines, text};
 use hpimount_assets::view::{AssetContext, AssetRef};
 use hpimount_containers::io::{Result, Warnings};
 
-/// Names of the files, in the order in which a game loads them.
+/// Names of the files in load order.
 pub const NAMES: &[&str] = &["default.dat", "gta.dat", "gta3.dat", "gta_vc.dat"];
 
 /// What a line may load.
@@ -43,11 +43,11 @@ pub struct Files {
 pub struct File {
     /// Number of its line, from 1.
     pub line: u32,
-    /// What it is, in upper case, such as `IMG`.
+    /// Kind in upper case, such as `IMG`.
     pub kind: String,
-    /// Path from the folder of the game, with slashes.
+    /// Path relative to the folder of the game, with slashes.
     pub path: String,
-    /// Number of the island that collision models belong to.
+    /// Number of the collision models' island.
     pub level: Option<i64>,
 }
 
@@ -89,8 +89,8 @@ pub fn parse(bytes: &[u8]) -> Result<Files> {
     Ok(found)
 }
 
-/// The order in which a game loads files: the position of each by its path in
-/// lower case. The last one of a path counts.
+/// The load order of files: positions by lower-case path. The last entry of a path
+/// counts.
 pub(crate) struct LoadOrder(HashMap<String, usize>);
 
 /// Returns the order of the lists in these files.
@@ -112,8 +112,8 @@ impl LoadOrder {
         Self(paths.zip(0..).collect())
     }
 
-    /// Returns the position of a file by its path in lower case, which may have
-    /// more folders before it; `None`, the lowest, if no list has it.
+    /// Returns the position of a file by its lower-case path, which may have additional
+    /// leading folders. Unlisted files come first, with `None`.
     pub(crate) fn position(&self, path: &str) -> Option<usize> {
         let starts = path.match_indices('/').map(|(slash, _)| slash + 1);
         let mut ends = [0].into_iter().chain(starts).map(|start| &path[start..]);
@@ -121,8 +121,7 @@ impl LoadOrder {
     }
 }
 
-/// Returns the first word of a text and what follows it, both without the blanks
-/// around them.
+/// Returns the first word of a text and the trimmed rest.
 fn first_word(text: &str) -> (&str, &str) {
     let is_blank = |letter: char| letter <= ' ';
     let text = text.trim_matches(is_blank);

@@ -15,7 +15,7 @@ pub struct Groups {
     pub warnings: Warnings,
 }
 
-/// A group: the animations of a package that one kind of model is given.
+/// A group: the animations of a package for one kind of model.
 #[derive(Debug, Default, Clone, PartialEq, Eq, GetSize)]
 pub struct Group {
     /// Number of its first line, from 1.
@@ -91,7 +91,7 @@ pub fn parse(bytes: &[u8]) -> Result<Groups> {
 }
 
 impl Groups {
-    /// Warns if the last group has another number of animations than declared.
+    /// Warns if the number of animations of the last group is wrong.
     fn check_last(&mut self) {
         let Some(group) = self.groups.last() else {
             return;

@@ -6,7 +6,7 @@ use hpimount_containers::io::Result;
 /// Maximum number of rows of a file.
 const MAX_ROWS: usize = 1_000_000;
 
-/// The kinds of rows: their names, and the letter before their first field.
+/// The kinds of rows: names, and the letter before the first field.
 const KINDS: [(&str, Option<char>); 5] = [
     ("vehicles", None),
     ("bikes", Some('!')),

@@ -14,6 +14,5 @@ pub use view::{
     WATERPRO_FORMAT,
 };
 
-/// Maximum number of rows of these files. Those of the games have a tenth as
-/// many.
+/// Maximum number of rows of these files, ten times as many as the games' files have.
 const MAX_ROWS: usize = 1 << 16;

@@ -20,13 +20,13 @@ pub struct Texts {
 pub struct Text {
     /// Number of its line, from 1.
     pub line: u32,
-    /// The key by which scripts refer to it.
+    /// The key in scripts.
     pub key: String,
     /// The text, with its tags.
     pub text: String,
 }
 
-/// Reads a file: a key and a text in each line that is no comment.
+/// Reads a file: each line except comments has a key and a text.
 ///
 /// # Errors
 /// Returns [`Error::Damaged`](hpimount_containers::io::Error::Damaged) for a

@@ -97,7 +97,7 @@ fn open_groups(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     Ok(page.show(groups, None))
 }
 
-/// Returns a row for each animation of a group, and one for a group without any.
+/// Returns one row for each animation of a group, or one row for an empty group.
 fn group_rows(groups: &Groups) -> Rows<'_> {
     let rows = groups.groups.iter().flat_map(|group| {
         let none = group.animations.is_empty().then_some(None);
@@ -162,7 +162,7 @@ fn corners(water: &Water) -> Rows<'_> {
     table(columns, rows)
 }
 
-/// Water in squares, and where its map begins.
+/// Water in squares, and the origin of its map.
 #[derive(GetSize)]
 struct Squares {
     water: WaterPro,
@@ -170,7 +170,7 @@ struct Squares {
 }
 
 fn open_waterpro(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
-    // The file itself does not say which game it is for.
+    // The file does not identify its game.
     let start = match context.find(AssetKey::Sibling("gta_vc.dat")) {
         Some(_) => waterpro::START_OF_VICE_CITY,
         None => waterpro::START,
@@ -224,8 +224,8 @@ fn open_handling(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     Ok(page.show(document, None))
 }
 
-/// Maximum number of columns of a row of handling.cfg. Those of the games have
-/// half as many.
+/// Maximum number of columns of a row of handling.cfg, twice as many as the games'
+/// files have.
 const MAX_FIELDS: usize = 64;
 
 /// Returns the fields of a section's rows, which have numbers instead of names.

@@ -29,8 +29,8 @@ pub struct Water {
 pub struct Surface {
     /// Number of its line, from 1.
     pub line: u32,
-    /// For each corner its position, its flow along x and y, and the sizes of its
-    /// big and small waves.
+    /// For each corner its position, its flow along x and y, and the sizes of its big
+    /// and small waves.
     pub corners: Vec<[f32; 7]>,
     /// Flags: 1 visible, 2 shallow.
     pub flags: i64,
@@ -97,8 +97,7 @@ pub fn parse(bytes: &[u8]) -> Result<Water> {
     Ok(water)
 }
 
-/// Returns the surfaces as a scene. Those that are not visible in the game are
-/// hidden.
+/// Returns the surfaces as a scene. Surfaces that are invisible in the game are hidden.
 pub fn scene(water: &Water) -> Scene<'static> {
     let layer = |is_visible| {
         let surfaces = water.surfaces.iter();
@@ -186,7 +185,7 @@ fn node(name: &str, parent: Option<usize>) -> Node {
     }
 }
 
-/// Adds a surface: a triangle, or two of a strip.
+/// Adds a surface: a triangle, or a strip of two.
 fn add(mesh: &mut Mesh, corners: &[[f32; 3]]) {
     let first = mesh.points.len() as u32;
     for (point, place) in (first..).zip(corners) {

@@ -1,5 +1,5 @@
-//! waterpro.dat: the water of GTA III and Vice City in squares, as compiled from
-//! water.dat (FORMATS, GTA 7.3).
+//! waterpro.dat: the water of GTA III and Vice City in squares, compiled from water.dat
+//! (FORMATS, GTA 7.3).
 
 use bytes::Bytes;
 use get_size2::GetSize;
@@ -12,7 +12,7 @@ use hpimount_containers::io::{Cursor, Endian, Result, Warnings};
 /// Number of places for heights.
 const LEVELS: usize = 48;
 
-/// Bytes of a rectangle: four floats, which the games ignore.
+/// Size of a rectangle in bytes: four floats, which the games ignore.
 const RECTANGLE: usize = 16;
 
 /// The bit of a square without water.
@@ -21,7 +21,7 @@ const DRY: u8 = 0x80;
 /// Width and height of the map.
 const MAP: f32 = 4096.0;
 
-/// Where the map begins in x and y.
+/// Origin of the map in x and y.
 pub const START: [f32; 2] = [-2048.0, -2048.0];
 
 /// Where the map of Vice City begins.
@@ -32,7 +32,7 @@ pub const START_OF_VICE_CITY: [f32; 2] = [-2448.0, -2048.0];
 pub struct WaterPro {
     /// Heights, which the squares have numbers of.
     pub levels: Vec<f32>,
-    /// 64 by 64 squares, which the games draw far away.
+    /// 64 by 64 squares, which the games draw in the distance.
     pub coarse: Grid,
     /// 128 by 128 squares, where there is water.
     pub fine: Grid,
@@ -45,12 +45,12 @@ pub struct WaterPro {
 pub struct Grid {
     /// Number of squares along x and along y.
     pub side: usize,
-    /// The number of the height of each square, along y first.
+    /// The height index of each square, in rows along y.
     #[get_size(ignore)]
     squares: Bytes,
 }
 
-/// Water of one height: squares beside each other along y.
+/// Water of one height: adjacent squares along y.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Strip {
     /// Number of its height.
@@ -116,8 +116,8 @@ pub fn parse(bytes: &Bytes) -> Result<WaterPro> {
 }
 
 impl WaterPro {
-    /// Returns the water of a grid on a map that begins at `start`. Squares
-    /// with a height that does not exist have none.
+    /// Returns the water of a grid on a map that begins at `start`. Squares with an
+    /// invalid height index have no water.
     pub fn strips(&self, grid: &Grid, start: [f32; 2]) -> impl Iterator<Item = Strip> {
         let edge = MAP / grid.side as f32;
         let columns = grid.squares.chunks(grid.side).enumerate();
@@ -130,7 +130,7 @@ impl WaterPro {
                 let place = |axis: usize, number: usize| start[axis] + edge * number as f32;
                 Some(Strip {
                     index,
-                    // A square without water has a number above all.
+                    // Squares without water have an index above all heights.
                     level: *self.levels.get(index)?,
                     edges: [
                         place(0, x),
@@ -167,8 +167,8 @@ mod tests {
     use super::*;
     use hpimount_assets::model::scene::Mesh;
 
-    /// Returns a file with these heights, where the squares at these places
-    /// (grid, x, y) have these numbers.
+    /// Returns a file with these heights and with these indices at some squares (grid,
+    /// x, y).
     fn file(levels: &[f32], squares: &[(usize, usize, usize, u8)]) -> Vec<u8> {
         let mut file = (levels.len() as u32).to_le_bytes().to_vec();
         let zeros = [0.0].repeat(LEVELS - levels.len());

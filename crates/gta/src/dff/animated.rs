@@ -1,5 +1,5 @@
-//! The animations that the definition of a model gives it, and the packages around
-//! it (FORMATS, GTA 6.6).
+//! The animations that a model's definition assigns, and the packages around the model
+//! (FORMATS, GTA 6.6).
 
 use get_size2::GetSize;
 
@@ -12,16 +12,16 @@ use hpimount_assets::view::AssetContext;
 use hpimount_renderware::clump::Clump;
 use hpimount_renderware::export::{Motions, skeleton};
 
-/// Maximum number of packages around a model that are shown on it. The games have
-/// some hundred.
+/// Maximum number of packages around a model whose animations are shown on it. The
+/// games have some hundred.
 const MAX_AROUND: usize = 1024;
 
 /// The animations of a model.
 #[derive(Debug, Default, GetSize)]
 pub(super) struct Animations {
-    /// Those that its definition gives it, which exist or do not.
+    /// Animations that the definition assigns. They may be missing.
     pub(super) given: Vec<AnimationPackage>,
-    /// If it has a skeleton: all packages around it, each for a file of its own.
+    /// All packages around a model with a skeleton, for one file each.
     pub(super) around: Vec<AnimationPackage>,
 }
 
@@ -39,7 +39,7 @@ impl Animations {
     }
 }
 
-/// Moves the scene of a clump by animations. The node of frame n is `first + n`.
+/// Adds animations to the scene of a clump. The node of frame n is `first + n`.
 pub(super) fn animate(
     scene: &mut Scene<'_>,
     clump: &Clump,
@@ -76,7 +76,7 @@ fn add(motions: &mut Motions, bones: &Bones, given: &AnimationPackage, context: 
     };
     let is_same = |one: &Animation, name: &String| one.name.eq_ignore_ascii_case(name);
     match &given.names {
-        // The package of a vehicle moves the people in it.
+        // The package of a vehicle moves its passengers.
         None if !ifp.animations().any(|one| bones.moves(one)) => {
             motions.note(format!("Package {package} moves no part of the model."));
         }

@@ -1,10 +1,10 @@
-//! Vehicles as previews show them: painted, and with all wheels.
+//! Vehicles in previews: painted, and with all wheels.
 
 use hpimount_assets::model::Scene;
 use hpimount_assets::model::Transform;
 use hpimount_assets::model::scene::{Material, Node};
 
-/// The colors that stand for the paints of a vehicle.
+/// Placeholder colors for the paints of a vehicle.
 const PAINTS: [[u8; 3]; 4] = [[60, 255, 0], [255, 0, 175], [0, 255, 255], [255, 0, 255]];
 
 /// The colors that stand for its lights.
@@ -13,7 +13,7 @@ const LIGHTS: [[u8; 3]; 4] = [[255, 175, 0], [0, 255, 200], [185, 255, 0], [255,
 /// Maximum number of wheels.
 const MAX_WHEELS: usize = 16;
 
-/// The color of a paint that is not known.
+/// The color of an unknown paint.
 const GRAY: [u8; 3] = [160; 3];
 
 /// Arranges the scene of a model for its preview. `paints` are the paints of a
@@ -31,7 +31,7 @@ pub(super) fn arrange(scene: &mut Scene<'_>, paints: &[[u8; 3]]) {
     }
 }
 
-/// Returns whether a wheel is at frames of this name, such as `wheel_lf_dummy`.
+/// Returns whether frames with this name hold a wheel, such as `wheel_lf_dummy`.
 fn is_wheel_dummy(name: &str) -> bool {
     let name = name.trim_end().to_ascii_lowercase();
     name.starts_with("wheel_") && name.ends_with("_dummy")
@@ -44,7 +44,7 @@ fn is_left(name: &str) -> bool {
         .is_some_and(|side| side.eq_ignore_ascii_case(&b'l'))
 }
 
-/// Shows the first wheel at all frames of wheels, turned on the other side.
+/// Shows the first wheel at all wheel frames, mirrored on the other side.
 fn add_wheels(scene: &mut Scene<'_>, dummies: &[usize]) {
     let place_of = |(index, node): (usize, &Node)| {
         let parent = node.parent.filter(|parent| dummies.contains(parent));
@@ -81,8 +81,7 @@ fn add_wheels(scene: &mut Scene<'_>, dummies: &[usize]) {
     }
 }
 
-/// Gives a material its paint if its color stands for one, and white if that
-/// stands for a light.
+/// Replaces a placeholder color by its paint, and the placeholder of a light by white.
 fn repaint(material: &mut Material, paints: &[[u8; 3]]) {
     let [red, green, blue, _] = material.color.map(|part| (part * 255.0).round() as u8);
     let color = [red, green, blue];

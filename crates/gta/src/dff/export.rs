@@ -17,18 +17,17 @@ use hpimount_renderware::export::{self, Surface, TextureState, TextureUse, skele
 /// Maximum number of nodes of a scene: frames and atomics.
 const MAX_NODES: usize = 1 << 16;
 
-/// The clumps of a model that can be shown, determined without decoding
-/// vertices.
+/// The visible clumps of a model, determined without decoding vertices.
 #[derive(Debug, Default, GetSize)]
 pub struct ExportPlan {
     /// The name of the root nodes.
     pub name: String,
     /// True if materials are visible from behind.
     pub is_double_sided: bool,
-    /// The textures, in the order of their first materials.
+    /// The textures, in the order of the first materials that use them.
     #[get_size(size_fn = memory)]
     pub textures: Vec<TextureUse>,
-    /// For each clump, why it cannot be shown, if so.
+    /// For each clump, the reason why it is not shown.
     pub clumps: Vec<Option<String>>,
     /// Why the rest is not shown.
     pub problems: Warnings,
@@ -40,7 +39,7 @@ fn memory(textures: &[TextureUse]) -> usize {
 }
 
 impl ExportPlan {
-    /// Determines what can be shown. `find` looks up a texture by its name.
+    /// Determines the visible clumps. `find` looks up a texture by name.
     pub fn new(model: &Dff, mut find: impl FnMut(&str) -> TextureState) -> Self {
         let mut plan = Self::default();
         for (number, clump) in model.clumps.iter().enumerate() {
@@ -68,8 +67,8 @@ impl ExportPlan {
         notes
     }
 
-    /// Returns the materials of all geometries of a clump, named after their
-    /// textures, followed by a plain one.
+    /// Returns the materials of all geometries of a clump, named after their textures,
+    /// followed by a plain material.
     pub fn materials(&self, clump: &Clump) -> Vec<scene::Material> {
         let listed = clump.geometries.iter().flat_map(|geometry| {
             let surface = Surface::new(geometry.flags, export::has_normals(geometry));
@@ -80,13 +79,13 @@ impl ExportPlan {
         export::materials(listed, &self.textures)
     }
 
-    /// Returns a clump as a scene, whose frames are below a root that turns the
+    /// Returns a clump as a scene. Its frames are below a root node that turns the
     /// axes.
     pub fn scene(&self, clump: &Clump) -> Scene<'static> {
         self.drawn(clump).0
     }
 
-    /// Returns the scene, and the nodes with the geometries that they show.
+    /// Returns the scene, and the nodes with their geometries.
     pub(super) fn drawn(&self, clump: &Clump) -> (Scene<'static>, Vec<(usize, usize)>) {
         let mut scene = Scene {
             notes: self.notes(),
@@ -119,8 +118,7 @@ impl ExportPlan {
         (scene, drawn)
     }
 
-    /// Adds the meshes of the geometries that atomics show, and returns their
-    /// numbers.
+    /// Adds the meshes of the atomics' geometries, and returns their numbers.
     fn add_meshes(&self, clump: &Clump, scene: &mut Scene<'_>) -> HashMap<usize, usize> {
         let plain = scene.materials.len() - 1;
         let mut shown = vec![false; clump.geometries.len()];
@@ -150,11 +148,11 @@ impl ExportPlan {
 /// Index of the root node.
 const ROOT: usize = 0;
 
-/// Index of the node of the first frame. Those of the others follow.
+/// Index of the first frame's node. The other frames follow.
 pub(super) const FIRST_FRAME: usize = ROOT + 1;
 
-/// Puts a mesh at the frame of an atomic: on its node, or on one below if that
-/// has a mesh already or hiding it would hide others. Returns the node.
+/// Puts a mesh at the frame of an atomic: on the frame's node, or on a child node if
+/// the frame has a mesh already or hiding it would hide other nodes. Returns the node.
 fn place(clump: &Clump, atomic: &Atomic, mesh: usize, scene: &mut Scene<'_>) -> usize {
     let frame = atomic.frame.map_or(ROOT, |frame| FIRST_FRAME + frame);
     let is_hidden = is_hidden(&scene.nodes[frame].name);
@@ -183,15 +181,15 @@ fn place(clump: &Clump, atomic: &Atomic, mesh: usize, scene: &mut Scene<'_>) -> 
     node
 }
 
-/// Returns whether the game shows a part of this name only later: when it is
-/// damaged, or from a distance.
+/// Returns whether the game hides a part with this name at first: damaged parts, and
+/// parts for the distance.
 pub(crate) fn is_hidden(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let name = name.trim_end();
     name.contains("_dam") || name.contains("_vlo") || name.ends_with("_l1") || name.ends_with("_l2")
 }
 
-/// Returns the numbers of corners and triangles of the atomics of a clump.
+/// Returns the numbers of corners and triangles of a clump's atomics.
 pub(crate) fn sizes(clump: &Clump) -> (usize, usize) {
     let atomics = clump.atomics.iter();
     let sizes = atomics.filter_map(|atomic| export::sizes(clump.geometry_of(atomic)?));
@@ -200,7 +198,7 @@ pub(crate) fn sizes(clump: &Clump) -> (usize, usize) {
     })
 }
 
-/// Returns why a clump cannot be shown, if so.
+/// Returns the reason why a clump is not shown.
 fn problem(clump: &Clump) -> Option<String> {
     let nodes = clump.frames.len() + clump.atomics.len();
     if nodes >= MAX_NODES {
@@ -215,9 +213,8 @@ fn problem(clump: &Clump) -> Option<String> {
     corners_problem(corners)
 }
 
-/// Returns the joints of a clump: node k of the skeleton is bone k of the skin,
-/// whose matrices say where the bones are in the pose of the vertices. Without
-/// a skin that fits the skeleton there are none.
+/// Returns the joints of a clump. Node k of the skeleton is bone k of the skin, whose
+/// matrices give the bind pose. Without a matching skin, there are no joints.
 fn joints(clump: &Clump) -> Vec<Joint> {
     let Some(bones) = skeleton::bones(clump) else {
         return Vec::new();

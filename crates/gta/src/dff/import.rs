@@ -1,5 +1,5 @@
-//! Edited GLB files as DFF: geometry in the platform-independent form, and the places of
-//! frames.
+//! Import of edited GLB files as DFF: geometry in the platform-independent form, and
+//! the places of frames.
 
 use bytes::Bytes;
 
@@ -39,13 +39,13 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     }))
 }
 
-/// Returns why no edited model can become a file.
+/// Returns the reason why a model cannot be edited.
 pub(super) fn refusal(edit: &Edit<'_>) -> Option<String> {
     let model = parse::parse(edit.asset).ok()?;
     rewrite::refusal(model.clumps.first()?)
 }
 
-/// Returns the new file, if a clump of the model in it differs, and warnings.
+/// Returns the new file, if a clump differs, and warnings.
 fn changed(
     edit: &Edit<'_>,
     file: &Bytes,
@@ -128,8 +128,8 @@ fn new_parts(
     Ok((bodies, parts, warnings))
 }
 
-/// Returns whether a node shows the points of a geometry as they are stored: a sheared
-/// frame bends them.
+/// Returns whether a node shows the stored points of a geometry. A sheared frame bends
+/// them.
 fn is_straight(pairing: &Pairing<'_>, node: usize, geometry: &Geometry) -> bool {
     let mesh = pairing.shown.nodes[node].mesh;
     let mesh = mesh.and_then(|mesh| pairing.shown.meshes.get(mesh));
@@ -139,7 +139,7 @@ fn is_straight(pairing: &Pairing<'_>, node: usize, geometry: &Geometry) -> bool 
         .is_none_or(|(mesh, shape)| mesh.points.iter().copied().eq(shape.positions()))
 }
 
-/// Returns whether pieces that a geometry breaks into are stored with it.
+/// Returns whether a geometry is stored with the pieces that it breaks into.
 fn is_breakable(geometry: &Geometry) -> bool {
     let plugin = geometry.plugins.find(BREAKABLE);
     plugin.is_some_and(|plugin| plugin.body.first_chunk() != Some(&[0; 4]))
@@ -162,8 +162,8 @@ mod tests {
     use hpimount_assets::view::import::edited;
     use hpimount_assets::view::rendered;
 
-    /// Returns a model of two parts that share a geometry, with a list of triangles by
-    /// material.
+    /// Returns a model of two parts with a shared geometry that has a list of triangles
+    /// by material.
     fn model() -> Vec<u8> {
         let meshes = build::words(&[0, 2, 6, 3, 0, 0, 1, 2, 3, 1, 2, 3, 1]);
         let plugins = [build::chunk(kind::BIN_MESH, &meshes)];
@@ -461,7 +461,7 @@ mod tests {
                     mesh,
                 });
             };
-            // The part comes before the frame that it is below.
+            // The part precedes its parent frame.
             add("finger", first + 1, at([0.0, 0.5, 0.0]), mesh);
             add("seat_dummy", arm, at([1.0, 2.0, 3.0]), None);
             add("hand.001", arm, at([0.0, 0.0, 7.0]), copied);

@@ -1,4 +1,4 @@
-//! What can be shown of a model with the textures and definitions of its game.
+//! Export plan of a model with the textures and definitions of its game.
 
 use super::Dff;
 use super::export::ExportPlan;
@@ -7,19 +7,19 @@ use crate::models;
 use hpimount_assets::view::{AssetContext, ViewFile};
 use hpimount_renderware::export::TextureState;
 
-/// Returns what can be shown of a model.
+/// Returns the export plan of a model.
 pub(super) fn plan(model: &Dff, context: &dyn AssetContext) -> ExportPlan {
     let models = models::models(context);
     planned(name_of(context), model, &models, context).0
 }
 
-/// Returns the name of the model that a file has.
+/// Returns the model name of a file.
 pub(super) fn name_of(context: &dyn AssetContext) -> &str {
     let name = context.name();
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// Returns what can be shown of a model of this name, and the sources of its textures.
+/// Returns the export plan of a model with this name, and the sources of its textures.
 pub(crate) fn planned(
     name: &str,
     model: &Dff,
@@ -39,7 +39,7 @@ pub(crate) fn planned(
     (plan, sources)
 }
 
-/// Returns the name of the GLB file of a clump.
+/// Returns the name of a clump's GLB file.
 pub(super) fn glb_of(clump: usize) -> String {
     match clump {
         0 => "model.glb".to_owned(),
@@ -47,7 +47,7 @@ pub(super) fn glb_of(clump: usize) -> String {
     }
 }
 
-/// Returns the clump that a file shows as GLB.
+/// Returns the clump in a GLB file of the view.
 pub(super) fn clump_of(file: &ViewFile, model: &Dff) -> Option<usize> {
     let mut clumps = 0..model.clumps.len();
     clumps.find(|&clump| file.folder.is_none() && glb_of(clump) == file.name)

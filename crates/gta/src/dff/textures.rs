@@ -1,4 +1,4 @@
-//! The textures of models: where they are, and their pictures.
+//! The textures of models: sources and pictures.
 
 use std::cell::RefCell;
 
@@ -83,8 +83,8 @@ fn state(texture: &Texture) -> TextureState {
     }
 }
 
-/// The pictures of models. The dictionary that was read last is kept, since
-/// successive pictures often come from the same one.
+/// The pictures of models. The last dictionary is kept, since successive pictures often
+/// come from the same one.
 pub(crate) struct Pictures<'a> {
     context: &'a dyn AssetContext,
     last: RefCell<Option<(AssetRef, Txd)>>,
@@ -98,7 +98,7 @@ impl<'a> Pictures<'a> {
         }
     }
 
-    /// Returns a picture; `None` if it cannot be read.
+    /// Returns a picture, or `None` if it cannot be read.
     pub(crate) fn get(&self, source: &Source) -> Option<Picture> {
         let mut last = self.last.borrow_mut();
         if last.as_ref().is_none_or(|(file, _)| *file != source.file) {

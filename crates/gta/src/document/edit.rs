@@ -1,5 +1,5 @@
-//! Changes of text files with sections: fields are replaced in place, and everything
-//! around them stays as it is.
+//! Edits of text files with sections. Replaces fields in place, and leaves everything
+//! around them unchanged.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,13 +17,13 @@ pub(crate) struct EditedDocument<'a> {
     /// The lines, with their ends.
     lines: Vec<Range<usize>>,
     patches: Patches,
-    /// The fields of the rows that change, by section and row, as they will be; `None`
-    /// for deleted ones. Added rows are behind the stored ones.
+    /// The new fields of changed rows, by section and row; `None` for deleted rows.
+    /// Added rows follow the stored ones.
     changed: BTreeMap<(usize, usize), Option<Vec<String>>>,
 }
 
 impl<'a> EditedDocument<'a> {
-    /// Begins to change a file, of which `document` was read.
+    /// Begins to edit a file. `document` is the parsed file.
     pub(crate) fn new(bytes: &'a [u8], document: &'a Document, schema: &'static Schema) -> Self {
         let mut end = 0;
         let lines = bytes.split_inclusive(|&byte| byte == b'\n').map(|line| {
@@ -41,8 +41,7 @@ impl<'a> EditedDocument<'a> {
         }
     }
 
-    /// Returns the fields of a row of a section, as they will be; `None` for a deleted
-    /// one.
+    /// Returns the new fields of a row of a section, or `None` for a deleted row.
     pub(crate) fn fields(&self, section: usize, row: usize) -> Option<Vec<&str>> {
         match self.changed.get(&(section, row)) {
             Some(changed) => Some(changed.as_ref()?.iter().map(String::as_str).collect()),
@@ -93,7 +92,7 @@ impl<'a> EditedDocument<'a> {
         section: usize,
         fields: Vec<String>,
     ) -> Result<(), (usize, String)> {
-        // Numbers are where the last row of the same form has them.
+        // Numbers are aligned like those of the last row with the same form.
         let mut rows = self.document.sections[section].rows.iter().rev();
         let pattern = rows.find(|row| self.document.fields(row).count() == fields.len());
         let pattern = pattern
@@ -128,7 +127,8 @@ impl<'a> EditedDocument<'a> {
         Ok(())
     }
 
-    /// Returns the changed file; `None` if nothing changes.
+    /// Returns the edited file, or `None` if nothing changes. Fails if the result does
+    /// not have the edited fields.
     pub(crate) fn finish(self) -> Result<Option<Vec<u8>>, String> {
         if self.patches.is_empty() {
             return Ok(None);
@@ -149,14 +149,14 @@ impl<'a> EditedDocument<'a> {
         }
     }
 
-    /// Returns the number of rows of a section, with those that are deleted or added.
+    /// Returns the number of rows of a section, including deleted and added ones.
     fn end(&self, section: usize) -> usize {
         let stored = self.document.sections[section].rows.len();
         let mut added = self.changed.range((section, stored)..(section + 1, 0));
         added.next_back().map_or(stored, |((_, row), _)| row + 1)
     }
 
-    /// Returns the fields of the rows of a section, as they will be.
+    /// Returns the new fields of the rows of a section.
     fn rows(&self, section: usize) -> impl Iterator<Item = Vec<&str>> {
         (0..self.end(section)).filter_map(move |row| self.fields(section, row))
     }
@@ -174,8 +174,8 @@ fn is_separator(byte: u8) -> bool {
     byte == b',' || byte <= b' '
 }
 
-/// Returns the places of the fields of a line, as [`super::fields`] finds them. All
-/// characters have one byte.
+/// Returns the ranges of the fields of a line, like [`super::fields`]. All characters
+/// have one byte.
 fn field_ranges(line: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut end = 0;
     let parts = line.split(|&byte| is_separator(byte)).map(move |part| {
@@ -191,7 +191,7 @@ fn is_end(line: &[u8]) -> bool {
     first.is_some_and(|first| line[first].eq_ignore_ascii_case(b"end"))
 }
 
-/// Returns the bytes of a text that replaces a field.
+/// Encodes the text of a field.
 fn stored(old: &str, text: &str) -> Result<Vec<u8>, String> {
     let is_number = |text: &str| text.parse::<f64>().is_ok_and(f64::is_finite);
     if text.is_empty() {

@@ -1,5 +1,5 @@
-//! The text files of maps, and other lists of the games: sections of rows, whose
-//! fields are separated by commas and blanks (FORMATS, GTA 6.1).
+//! The text files of maps, and other lists of the games: sections of rows with fields,
+//! separated by commas and spaces (FORMATS, GTA 6.1).
 
 pub(crate) mod edit;
 pub mod schema;
@@ -14,15 +14,15 @@ use hpimount_assets::view::page::Page;
 use hpimount_containers::io::{Error, Result, Warnings};
 use hpimount_containers::text::windows_1252;
 
-/// Maximum number of rows of a file. The largest of the games has a hundredth
-/// as many.
+/// Maximum number of rows of a file, a hundred times as many as the games' largest file
+/// has.
 const MAX_ROWS: usize = 1_000_000;
 
 /// A text file of a map.
 #[derive(Debug, Default, GetSize)]
 pub struct Document {
     text: String,
-    /// The sections, each name once, in order of first appearance.
+    /// The sections, without duplicate names, in order of first appearance.
     pub sections: Vec<Section>,
     /// Warnings.
     pub warnings: Warnings,
@@ -38,7 +38,7 @@ pub struct Section {
 }
 
 impl Row {
-    /// Returns the row of a line without its first `skipped` bytes.
+    /// Returns the row of a line, skipping the first `skipped` bytes.
     pub(crate) fn of(line: Line<'_>, skipped: usize) -> Self {
         Self {
             line: line.number,
@@ -58,7 +58,7 @@ pub struct Row {
 }
 
 impl Document {
-    /// Creates a document of this text with these sections.
+    /// Creates a document from this text with these sections.
     pub(crate) fn new(text: String, sections: Vec<Section>) -> Self {
         Self {
             text,
@@ -108,7 +108,7 @@ impl Document {
     }
 }
 
-/// The fields of a row, which have names if its section has such a form.
+/// The fields of a row, with names if its form is known.
 pub(crate) struct Named<'a> {
     columns: Option<Columns>,
     /// The fields.
@@ -158,8 +158,8 @@ pub(crate) struct Line<'a> {
     pub(crate) text: &'a str,
 }
 
-/// Returns the lines of a text that have fields, without comments, which begin
-/// with one of these characters.
+/// Returns the lines of a text with fields. Comments begin with one of these
+/// characters.
 pub(crate) fn lines<'a>(text: &'a str, comments: &'a [char]) -> impl Iterator<Item = Line<'a>> {
     let mut start = 0;
     let lines = text.split_inclusive('\n').zip(1..);
@@ -249,8 +249,8 @@ pub fn parse(bytes: &[u8], schema: &Schema) -> Result<Document> {
 }
 
 impl Document {
-    /// Warns about rows whose number of fields is unknown, once for each
-    /// section and number.
+    /// Warns about rows with an unknown number of fields, once for each section and
+    /// number.
     fn check(&mut self, schema: &Schema) {
         let mut odd: Vec<(usize, usize, usize, u32)> = Vec::new();
         let mut places = HashMap::new();

@@ -1,9 +1,9 @@
-//! The sections of maps: which fields their rows have. The number of fields of a
-//! row tells the forms of a section apart (FORMATS, GTA 6.2 and 6.3).
+//! The sections of maps, and the fields of their rows. The number of fields of a row
+//! distinguishes the forms of a section (FORMATS, GTA 6.2 and 6.3).
 
 use std::str::Split;
 
-/// The names of the fields of a form of rows, separated by single blanks.
+/// The names of a form's fields, separated by single spaces.
 type Form = &'static str;
 
 /// The names of the fields of a row.
@@ -19,8 +19,8 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Creates a schema of sections with forms of rows, each the names of its
-    /// fields separated by single blanks, and of others.
+    /// Creates a schema of sections with named fields, each form given as names
+    /// separated by single spaces, and of other sections.
     pub(crate) const fn new(
         sections: &'static [(&'static str, &'static [&'static str])],
         others: &'static [&'static str],
@@ -28,8 +28,7 @@ impl Schema {
         Self { sections, others }
     }
 
-    /// Returns the forms of a section's rows; `None` if its fields have no
-    /// names.
+    /// Returns the forms of a section's rows, or `None` if its fields have no names.
     fn forms(&self, section: &str) -> Option<&'static [Form]> {
         let mut sections = self.sections.iter();
         let found = sections.find(|(name, _)| *name == section);
@@ -46,8 +45,8 @@ impl Schema {
         self.has(section) || self.others.contains(&section)
     }
 
-    /// Returns the names of the fields of all forms of a section's rows: those of
-    /// the longest form, in its order, and those of others after them.
+    /// Returns the field names of all forms of a section: first the longest form, in
+    /// order, then further names.
     pub fn all_columns(&self, section: &str) -> Vec<&'static str> {
         let forms = self.forms(section).unwrap_or_default().iter();
         let mut forms: Vec<_> = forms.map(|form| form.split(' ')).collect();
@@ -61,7 +60,7 @@ impl Schema {
         columns
     }
 
-    /// Returns the names of the fields of the form that has exactly these.
+    /// Returns the field names of the form with exactly these fields.
     pub(crate) fn form(&self, section: &str, names: &[&str]) -> Option<Columns> {
         let mut forms = self.forms(section)?.iter().map(|form| form.split(' '));
         forms.find(|form| {
@@ -69,7 +68,7 @@ impl Schema {
         })
     }
 
-    /// Returns the names of the fields of a row with this number of fields.
+    /// Returns the field names of a row with this number of fields.
     pub fn columns(&self, section: &str, fields: usize) -> Option<Columns> {
         let mut forms = self.forms(section)?.iter().map(|form| form.split(' '));
         forms.find(|form| form.clone().count() == fields)

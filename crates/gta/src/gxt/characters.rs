@@ -1,4 +1,4 @@
-//! The characters of the western editions of the games.
+//! The character sets of the western editions of the games.
 
 /// The characters from 0x80 on.
 const WESTERN: [char; 49] = [
@@ -7,8 +7,8 @@ const WESTERN: [char; 49] = [
     'ó', 'ô', 'ö', 'ù', 'ú', 'û', 'ü', 'Ñ', 'ñ', '¿', '¡',
 ];
 
-/// Appends a character. Fonts of other editions have their own characters
-/// after the western ones; those are shown as `\xNN`.
+/// Appends a character. Fonts of other editions have additional characters after the
+/// western ones; they are shown as `\xNN`.
 pub(super) fn push(text: &mut String, code: u16) {
     use std::fmt::Write as _;
     match code {
@@ -21,7 +21,7 @@ pub(super) fn push(text: &mut String, code: u16) {
     }
 }
 
-/// Returns the code of a character, if the games have it.
+/// Returns the code of a character in the games' font.
 pub(super) fn code(character: char) -> Option<u16> {
     let western = WESTERN.iter().position(|&known| known == character);
     match (western, u16::try_from(u32::from(character))) {

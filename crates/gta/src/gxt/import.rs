@@ -1,5 +1,5 @@
-//! All texts as lines of one text, and edited ones as GXT: tables and keys stay, in
-//! their order.
+//! All texts in one file, one per line, and the import of edited texts as GXT. Tables
+//! and keys cannot be changed.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use bytes::Bytes;
 use crate::gxt::{self, Entry, Gxt, Texts, characters};
 use hpimount_assets::view::import::{Edit, Imported};
 
-/// Bytes of a magic with the length after it.
+/// Size of a magic and a length.
 const HEAD: usize = 8;
 
 /// Encodes an edited `texts.txt`.
@@ -40,10 +40,10 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     }
 }
 
-/// New texts, as they are stored, by the numbers of their table and their entry.
+/// Encoded new texts, by table and entry number.
 type NewTexts = HashMap<(usize, usize), Vec<u8>>;
 
-/// Returns the texts of a file that differ.
+/// Returns the edited texts of a file.
 fn changed_texts(model: &Gxt, text: &str) -> Result<NewTexts, String> {
     let mut changed = NewTexts::new();
     let edited = text.lines().enumerate();
@@ -89,7 +89,7 @@ fn changed_texts(model: &Gxt, text: &str) -> Result<NewTexts, String> {
     }
 }
 
-/// Returns a text as it is stored, with its end.
+/// Encodes a text with its terminator.
 fn stored(model: &Gxt, text: &str) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(2 * text.len() + 2);
     let mut rest = text;
@@ -121,8 +121,8 @@ fn stored(model: &Gxt, text: &str) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Returns the character of an escape at the start of a text, and the length of
-/// that: `\n`, `\u{1b}` or `\xb1`.
+/// Parses an escape at the start of a text: `
+/// `, `\u{1b}` or `\xb1`. Returns its character and length.
 fn escaped(text: &str) -> Option<(u16, usize)> {
     let rest = text.strip_prefix('\\')?;
     Some(match rest.as_bytes().first()? {
@@ -158,7 +158,7 @@ fn rebuilt(file: &Bytes, model: &Gxt, changed: &NewTexts) -> Result<Vec<u8>, Str
     tables.sort_by_key(|table| table.keys.start);
     let mut out = Vec::with_capacity(file.len());
     let mut at = 0;
-    // Where the file grows or shrinks, and by how much.
+    // Offsets where the file grows or shrinks, and by how much.
     let mut moves = Vec::new();
     for table in tables {
         if table.keys.start < at {
@@ -187,8 +187,8 @@ fn rebuilt(file: &Bytes, model: &Gxt, changed: &NewTexts) -> Result<Vec<u8>, Str
     Ok(out)
 }
 
-/// Returns a table with new texts: the texts in the order of the file, those that
-/// keys share once.
+/// Returns a table with new texts in file order. Keys may share a text, which is stored
+/// once.
 fn new_table(
     file: &Bytes,
     model: &Gxt,
@@ -247,9 +247,8 @@ fn new_table(
 /// The file of `X.meta` with all texts.
 pub(crate) const ALL: &str = "texts.txt";
 
-/// Returns the lines of `texts.txt`: the name of a table, its texts, and an empty
-/// line before the next one. `new` has other texts, by the numbers of their entries in this
-/// order.
+/// Returns the lines of `texts.txt`: the name of a table, its texts, and an empty line
+/// before the next table. `new` has edited texts, by entry numbers in this order.
 pub(crate) fn lines(gxt: &Gxt, new: &HashMap<usize, &str>) -> impl Iterator<Item = String> {
     let mut number = 0;
     let numbers = gxt.tables.iter().map(move |table| {
@@ -269,8 +268,8 @@ pub(crate) fn lines(gxt: &Gxt, new: &HashMap<usize, &str>) -> impl Iterator<Item
     })
 }
 
-/// Returns whether a text would be another one in a line of `texts.txt`, since a part of it
-/// looks like an escape.
+/// Returns whether a part of a text looks like an escape, so that a line of `texts.txt`
+/// would have another meaning.
 pub(crate) fn has_escape(text: &str) -> bool {
     let mut backslashes = text.match_indices('\\');
     backslashes.any(|(at, _)| escaped(&text[at..]).is_some())
@@ -298,7 +297,7 @@ mod tests {
     use hpimount_assets::view::import::edited;
     use hpimount_assets::view::rendered_text;
 
-    /// Returns what a file shows after its text was edited.
+    /// Returns the shown texts of a file after an edit of its text.
     fn after(file: &[u8], text: &str) -> String {
         let new = edited(&gxt::FORMAT, file, ALL, text.as_bytes()).unwrap();
         let Imported::Changed(changed) = new else {
@@ -328,7 +327,7 @@ mod tests {
     #[test]
     fn an_empty_last_text_behind_the_others_can_be_edited() {
         let mut file = build::third();
-        // The second key, whose text begins where the texts end.
+        // The second key, whose text begins at the end of the texts.
         file[20] = 12;
         let before = rendered_text(&gxt::FORMAT, &file, ALL).unwrap();
         assert!(before.ends_with("NO=\n"), "{before}");

@@ -10,11 +10,11 @@ use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 /// Extensions of files with texts.
 pub const EXTENSIONS: &[&str] = &["gxt"];
 
-/// Maximum number of tables of a file. Those of the games have a tenth as many.
+/// Maximum number of tables of a file, ten times as many as the games' files have.
 const MAX_TABLES: usize = 4096;
 
-/// How often the bytes of a file are shown at most: keys of a damaged file may
-/// all have the same text.
+/// Maximum length of all shown texts, as a multiple of the file. Keys of a damaged file
+/// may share a text.
 const MAX_SHOWN: usize = 4;
 
 /// The texts of a file.
@@ -42,7 +42,7 @@ pub enum Layout {
     SanAndreas {
         /// Version of the format; 4.
         version: u16,
-        /// True if a character has 8 bits instead of 16.
+        /// True if characters have 8 bits instead of 16.
         is_narrow: bool,
     },
 }
@@ -67,7 +67,7 @@ impl Layout {
         )
     }
 
-    /// Returns the bytes of a key and the offset of its text.
+    /// Returns the sizes of a key and of its text's offset together.
     pub(super) fn key_size(self) -> usize {
         match self {
             Self::SanAndreas { .. } => 8,
@@ -76,7 +76,7 @@ impl Layout {
     }
 }
 
-/// A table of texts. One that cannot be read does not hide the others.
+/// A table of texts. A broken table does not hide the others.
 #[derive(Debug, GetSize)]
 pub struct Texts {
     /// Name.
@@ -85,7 +85,7 @@ pub struct Texts {
     pub offset: u64,
     /// Texts, in the order of the file.
     pub entries: Vec<Entry>,
-    /// Why it cannot be read completely, if so.
+    /// The error that ended the reading of the table.
     #[get_size(ignore)]
     pub error: Option<Error>,
 }
@@ -118,10 +118,11 @@ impl std::fmt::Display for Key {
 }
 
 impl Gxt {
-    /// Returns where the offset of a table is stored; `None` if the file has only
-    /// one table and no list.
+    /// Returns the location of a table's offset, or `None` if the file has a single
+    /// table without a list.
     pub(super) fn offset_of_table(&self, number: usize) -> Option<usize> {
-        // The list follows its magic and length, and the name of a table comes first.
+        // The list follows its magic and length. An entry begins with the name of the
+        // table.
         let list = match self.layout {
             Layout::Three => return None,
             Layout::ViceCity => 8,
@@ -130,15 +131,14 @@ impl Gxt {
         Some(list + 12 * number + 8)
     }
 
-    /// Returns whether an entry has a text, which is given as it is stored with its
-    /// end.
+    /// Returns whether an entry has a text, which is given in encoded form.
     pub(super) fn has_text(&self, entry: &Entry, stored: &[u8]) -> bool {
         let end = if self.layout.is_narrow() { 1 } else { 2 };
         let text = stored.get(..stored.len().saturating_sub(end));
         self.bytes.get(entry.start..entry.end) == text
     }
 
-    /// Returns a text. Tags such as `~r~` are kept.
+    /// Returns a text. Tags such as `~r~` are preserved.
     pub fn text(&self, entry: &Entry) -> String {
         let stored = self.bytes.get(entry.start..entry.end).unwrap_or_default();
         let mut text = String::with_capacity(stored.len());
@@ -155,7 +155,7 @@ impl Gxt {
     }
 }
 
-/// Returns whether a file begins like one with texts.
+/// Returns whether a file begins like a GXT file.
 pub fn is_gxt(bytes: &Bytes) -> bool {
     let is_later = matches!(bytes.get(..4), Some([4, 0, 8 | 16, 0]));
     bytes.starts_with(b"TKEY")
@@ -180,7 +180,7 @@ pub fn parse(bytes: &Bytes) -> Result<Gxt> {
     } else {
         gxt.tables.push(Texts::new("MAIN".to_owned(), 0));
     }
-    // In an intact file no bytes belong to two tables.
+    // In an intact file, tables do not overlap.
     let mut left = Allowance {
         keys: bytes.len() / gxt.layout.key_size(),
         shown: bytes.len().saturating_mul(MAX_SHOWN),
@@ -306,7 +306,7 @@ impl Texts {
         for stored in keys.chunks_exact(layout.key_size()) {
             let (offset, key) = key(stored);
             let start = base.saturating_add(offset as usize);
-            // An empty last text may begin where the texts end.
+            // An empty last text may begin at the end of the texts.
             if start == end {
                 self.entries.push(Entry { key, start, end });
                 continue;
@@ -330,7 +330,7 @@ impl Texts {
     }
 }
 
-/// Reads a magic and the length after it.
+/// Reads a magic and its length.
 fn magic(cursor: &mut Cursor<'_>, magic: [u8; 4], field: &'static str) -> Result<u32> {
     let at = cursor.offset();
     if cursor.take(4, field)? != magic {
@@ -351,7 +351,7 @@ fn key(stored: &[u8]) -> (u32, Key) {
     (word(0), key)
 }
 
-/// Returns the length of a text in bytes: up to its NUL.
+/// Returns the length of a text in bytes, up to its NUL.
 fn length(stored: &[u8], is_narrow: bool) -> usize {
     if is_narrow {
         let end = stored.iter().position(|&byte| byte == 0);
@@ -382,7 +382,7 @@ mod tests {
         let third = parse(&build::third().into()).unwrap();
         let row = |table: &str, key: &str, text: &str| (table.into(), key.into(), text.into());
         let main = [row("MAIN", "OK", "Gr\u{fc}n"), row("MAIN", "NO", "")];
-        // The font has its own numbers for letters.
+        // The font has its own codes for letters.
         assert_eq!(shown(&third), main);
         let later = parse(&build::later().into()).unwrap();
         assert_eq!(

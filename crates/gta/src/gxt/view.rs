@@ -1,4 +1,4 @@
-//! View of texts: a table for each table, and all as one text.
+//! View of texts: one table file for each table, and all texts in one file.
 
 use std::collections::HashMap;
 

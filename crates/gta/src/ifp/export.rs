@@ -1,7 +1,7 @@
 //! IFP packages of one animation (FORMATS, IFP 2 and 4).
 //!
-//! Keys are written bit for bit, in the layout of the original package; sizes
-//! that contradict the contents are corrected.
+//! Keys are written bit by bit in the layout of the original package. Sizes that
+//! contradict the contents are corrected.
 
 use std::io::{self, Write};
 
@@ -9,20 +9,19 @@ use encoding_rs::WINDOWS_1252;
 
 use crate::ifp::{Animation, Object, Package, Version};
 
-/// Bytes of a name in `ANP2` and `ANP3`.
+/// Length of a name in `ANP2` and `ANP3`.
 const ANP_NAME: usize = 24;
 
-/// Bytes of an object in `ANP2` and `ANP3` without its keys.
+/// Size of an object in `ANP2` and `ANP3` without its keys.
 const ANP_OBJECT: usize = ANP_NAME + 12;
 
-/// Bytes of the numbers before the objects in `ANPK`.
+/// Size of the numbers before the objects in `ANPK`.
 const COUNTS: usize = 8;
 
 /// Bytes of an object's name in `ANPK`.
 const ANPK_NAME: usize = 28;
 
-/// Writes a package that has only this animation, and the name of its original
-/// package.
+/// Writes a package with this animation alone, and the name of its original package.
 ///
 /// # Errors
 /// Returns the errors of `out`.
@@ -88,12 +87,12 @@ fn anpk(name: &str, animation: &Animation, out: &mut dyn Write) -> io::Result<()
     Ok(())
 }
 
-/// Returns the bytes of the body of an `ANIM` section.
+/// Returns the body size of an `ANIM` section.
 fn anim_size(object: &Object) -> usize {
     ANPK_NAME + 4 + size_of_val(&object.extra[..])
 }
 
-/// Returns the bytes of the body of a `CPAN` section.
+/// Returns the body size of a `CPAN` section.
 fn anpk_object_size(object: &Object) -> usize {
     let keys = object.keys.as_ref().filter(|keys| !keys.is_empty());
     section_size(anim_size(object)) + keys.map_or(0, |keys| section_size(keys.bytes().len()))
@@ -115,26 +114,26 @@ fn anpk_object(object: &Object, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a tag and the length of what follows.
+/// Writes a tag and a length.
 fn header(out: &mut dyn Write, tag: &[u8; 4], length: usize) -> io::Result<()> {
     out.write_all(tag)?;
     put(out, length)
 }
 
-/// Returns the bytes of a section with a body of this length: its header, and
-/// the body padded to a multiple of 4, which the length in the header omits.
+/// Returns the size of a section with a body of this length: the header, and the body
+/// padded to a multiple of 4. The length in the header excludes the padding.
 fn section_size(body: usize) -> usize {
     8 + body.next_multiple_of(4)
 }
 
-/// Writes the end of a section's body and its padding. The part written before
-/// has a multiple of 4 bytes.
+/// Writes the end of a section's body and its padding. The size of the earlier part
+/// must be a multiple of 4.
 fn padded(out: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
     out.write_all(bytes)?;
     out.write_all(&[0; 3][..bytes.len().next_multiple_of(4) - bytes.len()])
 }
 
-/// Writes a length or a count. It is at most one that was read from 32 bits.
+/// Writes a length or a count, which does not exceed a 32-bit number that was read.
 fn put(out: &mut dyn Write, value: usize) -> io::Result<()> {
     out.write_all(&(value as u32).to_le_bytes())
 }
@@ -144,7 +143,7 @@ fn encoded(name: &str) -> Vec<u8> {
     WINDOWS_1252.encode(name).0.into_owned()
 }
 
-/// Returns a name in a field of fixed size.
+/// Returns a name padded to a fixed size.
 fn fixed(name: &str, size: usize) -> Vec<u8> {
     let mut bytes = encoded(name);
     bytes.resize(size, 0);

@@ -1,4 +1,4 @@
-//! Edited keys and names of animations become the package again.
+//! Import of edited keys and names of animations.
 
 use std::collections::BTreeMap;
 
@@ -81,11 +81,11 @@ fn places(ifp: &Ifp) -> impl Iterator<Item = (&Package, &Animation)> {
     packages.flat_map(|package| package.animations.iter().map(move |one| (package, one)))
 }
 
-/// A file whose keys and names are changed.
+/// A file during the edit of its keys and names.
 struct EditedPackage<'a> {
     asset: &'a [u8],
     patches: Patches,
-    /// By how much the 32-bit numbers at these offsets grow.
+    /// Increments of the 32-bit numbers at these offsets.
     growth: BTreeMap<usize, i64>,
     problems: Problems,
 }
@@ -93,11 +93,11 @@ struct EditedPackage<'a> {
 /// Bytes of the tag and the length of a section.
 const HEADER: usize = 8;
 
-/// Bytes of a name in `ANP2` and `ANP3`.
+/// Length of a name in `ANP2` and `ANP3`.
 const NAME_SIZE: usize = 24;
 
 impl EditedPackage<'_> {
-    /// Returns the file with all changes; `None` if there are none.
+    /// Returns the edited file, or `None` if nothing changes.
     fn finish(mut self) -> Result<Option<Vec<u8>>, String> {
         std::mem::take(&mut self.problems).check()?;
         for (&offset, &growth) in self.growth.iter().filter(|(_, growth)| **growth != 0) {
@@ -124,7 +124,7 @@ impl EditedPackage<'_> {
         *self.growth.entry(offset).or_default() += by;
     }
 
-    /// Returns the length of a section's body at an offset, with its padding.
+    /// Returns the padded length of a section's body at an offset.
     fn section(&self, offset: usize) -> usize {
         let length = self.number(offset + 4).unwrap_or_default();
         (length as usize).next_multiple_of(4)
@@ -194,7 +194,7 @@ impl EditedPackage<'_> {
         }
     }
 
-    /// Returns a list of a map, whose other values are derived.
+    /// Returns a list in a map. The other values of the map are derived.
     fn list<'v>(
         &mut self,
         path: &str,
@@ -238,7 +238,7 @@ impl EditedPackage<'_> {
         found
     }
 
-    /// Changes the keys of an object, and returns by how many bytes they grow.
+    /// Changes the keys of an object, and returns their growth in bytes.
     fn object(&mut self, version: Version, object: &Object, path: &str, edited: &[Value]) -> i64 {
         let Some(old) = &object.keys else {
             if !edited.is_empty() {
@@ -337,11 +337,11 @@ impl EditedPackage<'_> {
     }
 }
 
-/// The bytes that a new key is stored over, as many as the longest has. No number is equal
-/// to these, so that all are stored.
+/// The old bytes for a new key, in the maximum length. They are NaN, which equals no
+/// number, so that all numbers are stored.
 const NEW_KEY: [u8; 44] = [0xFF; 44];
 
-/// The parts of a key that an edited file has.
+/// The parts of a key in an edited file.
 #[derive(Debug, Default)]
 struct EditedKey {
     time: Option<f32>,
@@ -375,7 +375,7 @@ impl EditedKey {
         Ok(given)
     }
 
-    /// Returns a key with the given parts in place of its own.
+    /// Returns a key where the given parts replace its own.
     fn over(&self, key: &Key) -> Key {
         Key {
             time: self.time.unwrap_or(key.time),
@@ -401,12 +401,12 @@ impl EditedKey {
     }
 }
 
-/// Returns for each edited key the number of the shown one that it is: equal ones from
-/// both ends, and those between them in order.
+/// Pairs edited keys with shown ones: equal keys from both ends, and the keys between
+/// them in order.
 fn pairs(shown: &[Key], given: &[EditedKey]) -> Vec<Option<usize>> {
     let is_equal = |(old, new): &(&Key, &EditedKey)| {
         let key = new.over(old);
-        // Also for numbers that are not equal to themselves.
+        // Also works for NaN, which does not equal itself.
         key == **old || format!("{key:?}") == format!("{old:?}")
     };
     let first = shown.iter().zip(given).take_while(is_equal).count();

@@ -1,4 +1,4 @@
-//! The keys of animations as they are shown in JSON, and edited there.
+//! JSON form of the keys of animations, for showing and editing.
 
 use super::parse::{Animation, Keys, Object};
 use hpimount_assets::view::node::{self, Node, Nodes};
@@ -36,7 +36,7 @@ fn key_nodes(object: &Object) -> Nodes<'_> {
     }))
 }
 
-/// Returns the kind of keys as shown: the number of `ANP3`, the tag of `ANPK`.
+/// Returns the kind of keys in JSON: the number of `ANP3`, the tag of `ANPK`.
 pub(super) fn key_type(object: &Object) -> Option<Value> {
     let kind = object.keys.as_ref().map(Keys::kind);
     kind.map(|kind| match kind.number() {

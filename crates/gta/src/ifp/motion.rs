@@ -12,7 +12,7 @@ use hpimount_renderware::export::unit_rotation;
 #[derive(Debug, Default)]
 pub(crate) struct Bones {
     by_number: HashMap<i32, usize>,
-    /// By names without the blanks around them, in lower case.
+    /// By trimmed lower-case name.
     by_name: HashMap<String, usize>,
 }
 
@@ -21,8 +21,8 @@ fn key(name: &str) -> String {
 }
 
 impl Bones {
-    /// Adds a node with the number and the name of its bone. Of several with the
-    /// same, the first one counts.
+    /// Adds a node with the number and the name of its bone. The first of several equal
+    /// nodes counts.
     pub(crate) fn add(&mut self, node: usize, number: Option<i32>, name: &str) {
         if let Some(number) = number.filter(|&number| number >= 0) {
             self.by_number.entry(number).or_insert(node);
@@ -30,8 +30,8 @@ impl Bones {
         self.by_name.entry(key(name)).or_insert(node);
     }
 
-    /// Returns the node that an object moves: the one with the number of its
-    /// bone, or else the one with its name.
+    /// Returns the node of an object: the node with the number of its bone, or else
+    /// with its name.
     pub(crate) fn node_of(&self, object: &Object) -> Option<usize> {
         let by_number = object.bone_id.and_then(|bone| self.by_number.get(&bone));
         by_number
@@ -45,8 +45,9 @@ impl Bones {
         objects.any(|object| self.node_of(object).is_some())
     }
 
-    /// Returns the keys of an animation as tracks of the nodes. An object without
-    /// a node is ignored, and so is a second one of the same node.
+    /// Converts the keys of an animation to tracks of the nodes. Ignores objects
+    /// without a node, and further objects of the same node. Fails with the reason if
+    /// nothing moves.
     pub(crate) fn tracks(&self, animation: &Animation) -> Result<Vec<Track>, String> {
         let keys: usize = animation.objects.iter().map(Object::frames).sum();
         if keys > MAX_POSES {
@@ -66,7 +67,7 @@ impl Bones {
     }
 }
 
-/// Returns the keys whose times rise from 0 on.
+/// Returns the keys with times that increase from 0 on.
 fn track(node: usize, keys: &Keys) -> Track {
     let mut track = Track {
         node,
@@ -79,7 +80,7 @@ fn track(node: usize, keys: &Keys) -> Track {
         if !(key.time.is_finite() && key.time >= 0.0 && is_later) {
             continue;
         }
-        // A negative zero is written as 0.
+        // Negative zero is written as 0.
         track.times.push(key.time + 0.0);
         track.rotations.push(unit_rotation(key.rotation));
         track

@@ -1,5 +1,5 @@
-//! A picture of the first animations of a package: a stick figure of each, as it
-//! is in the middle.
+//! A picture of the first animations of a package: a stick figure of each in
+//! mid-animation.
 
 use super::skeleton::Skeleton;
 use super::{Animation, Ifp};
@@ -11,10 +11,10 @@ use hpimount_renderware::export::unit_rotation;
 /// Maximum number of figures.
 const MAX_FIGURES: usize = 4;
 
-/// Width of a bone, as a part of its length.
+/// Width of a bone, as a fraction of its length.
 const WIDTH: f32 = 0.12;
 
-/// Returns whether bones of a package have places: their numbers tell.
+/// Returns whether the numbers of bones in a package tell their places.
 pub(super) fn has_figures(ifp: &Ifp) -> bool {
     let mut animations = ifp.animations();
     animations.any(|animation| {
@@ -34,7 +34,7 @@ pub(super) fn draw(ifp: &Ifp) -> Picture {
     sheet(figures.len(), Scale::Own, figures.into_iter())
 }
 
-/// Returns the bones as solids, in the pose of an animation.
+/// Returns solids for the bones in the pose of an animation.
 fn figure(skeleton: Skeleton, animation: &Animation) -> Scene<'static> {
     let Skeleton {
         mut scene, bones, ..

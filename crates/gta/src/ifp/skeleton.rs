@@ -8,7 +8,7 @@ use hpimount_assets::model::scene::{Joined, Node, Outline};
 use hpimount_assets::model::{MAX_JOINTS, Scene, Transform};
 use hpimount_renderware::export::Motions;
 
-/// The numbers of the bones of people, each with that of its parent.
+/// Bone numbers of people, each with its parent's number.
 const PARENTS: [(i32, i32); 31] = [
     (1, 0),
     (2, 1),
@@ -43,14 +43,13 @@ const PARENTS: [(i32, i32); 31] = [
     (302, 3),
 ];
 
-/// Length in meters of a bone whose length the package does not have.
+/// Length in meters of a bone whose length is not in the package.
 const LENGTH: f32 = 0.1;
 
 /// Index of the root node, which turns the axes.
 const ROOT: usize = 0;
 
-/// Returns a skeleton of the bones that the objects of a package name, moved by
-/// its animations.
+/// Returns a skeleton of the bones in the objects of a package, with its animations.
 pub(super) fn scene(ifp: &Ifp) -> Scene<'static> {
     let Skeleton {
         mut scene, bones, ..
@@ -79,7 +78,7 @@ pub(super) struct Skeleton {
 }
 
 impl Skeleton {
-    /// Returns the skeleton of the bones that the objects of a package name.
+    /// Creates the skeleton of the bones in the objects of a package.
     pub(super) fn of(ifp: &Ifp) -> Self {
         let mut skeleton = Self::default();
         skeleton.scene.nodes.push(Node {
@@ -95,7 +94,7 @@ impl Skeleton {
         skeleton
     }
 
-    /// Adds a node for an object, unless its bone has one.
+    /// Adds a node for an object, unless its bone already has a node.
     fn add(&mut self, object: &Object) {
         let node = self.scene.nodes.len();
         if node > MAX_JOINTS || self.bones.node_of(object).is_some() {
@@ -114,7 +113,7 @@ impl Skeleton {
         });
     }
 
-    /// Gives the bones their parents, and draws a line to each from its parent.
+    /// Connects the bones with their parents, and draws a line between both.
     fn join(&mut self) {
         let node_of = |number: i32| {
             let mut known = self.numbers.iter();

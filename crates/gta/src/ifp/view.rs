@@ -50,7 +50,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// Folder of the animations.
 const FOLDER: &str = "animations";
 
-/// Depth of the keys of an animation, which are written one per line.
+/// Nesting depth of the keys of an animation, which are written one per line.
 const KEY_DEPTH: usize = 4;
 
 fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Opened {
@@ -204,8 +204,8 @@ fn norm_error(keys: &Keys) -> Value {
     Value::Double((errors.fold(0.0, f64::max) * 1e5).round() / 1e5)
 }
 
-/// Adds for each animation its keys as text, and then each as a separate package;
-/// last the skeleton, and a picture of it.
+/// Adds the keys of each animation as text, each animation as a separate package, and
+/// last the skeleton with a picture of it.
 fn add_files(page: &mut Page<Ifp>, ifp: &Ifp) {
     let count = ifp.animations().count();
     let name =
@@ -273,7 +273,7 @@ fn bones(ifp: &Ifp) -> Rows<'_> {
     Rows::new(["bone_id", "name", "animations"], rows)
 }
 
-/// A bone by its number, if it has one, and its name.
+/// A bone: its number, if any, and its name.
 type Bone<'a> = (Option<i32>, &'a str);
 
 /// Returns all bones, and the number of animations of each.
@@ -281,8 +281,7 @@ fn bone_uses(ifp: &Ifp) -> BTreeMap<Bone<'_>, usize> {
     let mut uses = BTreeMap::new();
     for animation in ifp.animations() {
         let objects = animation.objects.iter();
-        // Collecting would take memory for every object before the set is
-        // built.
+        // Collecting would take memory for every object before the set is built.
         let mut bones = BTreeSet::new();
         bones.extend(objects.map(|object| (object.bone_id, object.name.as_str())));
         for bone in bones {
@@ -292,7 +291,7 @@ fn bone_uses(ifp: &Ifp) -> BTreeMap<Bone<'_>, usize> {
     uses
 }
 
-/// Returns the kinds of key that the objects have, `3,4` or `KR00,KRT0`.
+/// Returns the key kinds of the objects, `3,4` or `KR00,KRT0`.
 fn key_types<'a>(objects: impl Iterator<Item = &'a Object>) -> String {
     let keys = objects.filter_map(|object| object.keys.as_ref());
     let mut kinds = BTreeSet::new();

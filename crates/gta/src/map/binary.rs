@@ -1,4 +1,4 @@
-//! Binary IPL files, which archives of San Andreas hold (FORMATS, GTA 6.3).
+//! Binary IPL files from archives of San Andreas (FORMATS, GTA 6.3).
 
 use get_size2::GetSize;
 
@@ -11,7 +11,7 @@ pub const MAGIC: &[u8] = b"bnry";
 /// Bytes of the header.
 const HEADER: usize = 0x4C;
 
-/// Kinds of entries in the header, and the two that are used.
+/// Kinds of entries in the header. Only two are used.
 const KINDS: usize = 6;
 const INSTANCES: usize = 0;
 const CARS: usize = 4;
@@ -40,19 +40,19 @@ pub struct Placed {
     pub y: f32,
     /// Height.
     pub z: f32,
-    /// The inverse of its rotation, a quaternion: x.
+    /// Inverse rotation as a quaternion: x.
     pub rx: f32,
-    /// Y.
+    /// Inverse rotation: y.
     pub ry: f32,
-    /// Z.
+    /// Inverse rotation: z.
     pub rz: f32,
-    /// W.
+    /// Inverse rotation: w.
     pub rw: f32,
     /// Number of its model.
     pub id: i32,
     /// Interior in the low byte, and flags.
     pub interior: u32,
-    /// Number of the object in the text file that replaces it from afar, or -1.
+    /// Number of the distant replacement in the text file, or -1.
     pub lod: i32,
 }
 

@@ -1,4 +1,4 @@
-//! Edited tables of maps become the files again.
+//! Import of edited tables of maps.
 
 use super::binary::{self, Binary};
 use super::objects::{self, Objects};
@@ -13,7 +13,7 @@ use hpimount_assets::view::{AssetContext, ViewFormat};
 use hpimount_containers::io::Endian;
 use hpimount_record::{self as record, Record, Scope, Writer};
 
-/// What can be edited in the table of a section.
+/// Rules for editing the table of a section.
 const TEXT_RULES: Rules<'_> = Rules {
     keys: &[&["line"]],
     name: None,
@@ -98,7 +98,7 @@ impl scene_import::Row for TextRows<'_> {
     }
 }
 
-/// A section of a text file that is edited.
+/// A section of a text file during an edit.
 struct EditedSection<'a> {
     edited: EditedDocument<'a>,
     document: &'a Document,
@@ -135,8 +135,7 @@ impl EditedSection<'_> {
         }
     }
 
-    /// Adds a row. The object that replaces it from afar has a new number if others
-    /// before it are deleted.
+    /// Adds a row. Deleted rows change the number of its distant replacement.
     fn add(&mut self, added: &Added, deleted: &[Deleted]) -> Result<(), String> {
         let name = &self.document.sections[self.section].name;
         let names: Vec<&str> = added.cells.iter().map(|(name, _)| &**name).collect();
@@ -161,8 +160,7 @@ impl EditedSection<'_> {
         })
     }
 
-    /// Changes the numbers of objects that replace others from afar, after rows were
-    /// deleted.
+    /// Changes the numbers of distant replacements after rows were deleted.
     fn renumber(&mut self, deleted: &[Deleted]) {
         if deleted.is_empty() {
             return;
@@ -206,7 +204,8 @@ fn replaces(line: u64, of: u64) -> String {
     format!("line {line}, column #: replaces the object of line {of} from afar")
 }
 
-/// Returns the new number of an object in a text file, if it changes.
+/// Returns the new number of an object in a text file, if it changes. Fails with the
+/// line of the edited table if the object was deleted.
 fn renumbered(lod: i64, deleted: &[Deleted]) -> Result<Option<i64>, u64> {
     let row = |deleted: &Deleted| deleted.row as i64;
     let before = deleted.partition_point(|one| row(one) < lod);
@@ -216,8 +215,8 @@ fn renumbered(lod: i64, deleted: &[Deleted]) -> Result<Option<i64>, u64> {
     }
 }
 
-/// Changes the numbers of objects in the binary files of a text file, of which rows were
-/// deleted.
+/// Changes the numbers of objects in the binary files of a text file after rows of the
+/// text file were deleted.
 fn follow(
     context: &dyn AssetContext,
     document: &Document,
@@ -265,7 +264,7 @@ fn follow(
     problems.check()
 }
 
-/// What can be edited in the tables of a binary file.
+/// Rules for editing the tables of a binary file.
 const BINARY_RULES: Rules<'_> = Rules {
     keys: &[&["index"]],
     name: None,
@@ -317,10 +316,10 @@ impl scene_import::Row for BinaryRows {
     }
 }
 
-/// Returns a binary file with these entries in the place of its own.
+/// Returns a binary file with these entries in place of its own.
 fn stored(bytes: &[u8], binary: &Binary) -> Vec<u8> {
     fn write<R: Record>(bytes: &mut [u8], start: usize, entries: &[R]) {
-        // The offset of no entries may be anywhere, even behind the file.
+        // The offset of an empty list may be anywhere, even past the end of the file.
         if entries.is_empty() {
             return;
         }
@@ -351,7 +350,7 @@ mod tests {
         2, other, 0, 1, 2, 3, 0, 0, 0, 1, -1\r\n\
         3, far, 0, 1, 2, 3, 0, 0, 0, 1, -1\r\nend\r\n";
 
-    /// Returns the file with an edited table, in which texts were replaced.
+    /// Returns the file with an edited table, after replacing texts.
     fn with(
         format: &ViewFormat,
         asset: &[u8],
@@ -484,7 +483,7 @@ mod tests {
         }
     }
 
-    /// Returns a binary file of objects with these replacements.
+    /// Returns a binary file of objects with these distant replacements.
     fn binary_file(lods: &[i32]) -> Vec<u8> {
         let header = [lods.len() as u32, 0, 0, 0, 0, 0, 0x4C];
         let mut bytes = [binary::MAGIC, &header.map(u32::to_le_bytes).concat()].concat();

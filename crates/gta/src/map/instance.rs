@@ -1,5 +1,4 @@
-//! Placed objects of text files: numbers, and rotations as they are drawn
-//! (FORMATS, GTA 6.3).
+//! Placed objects of text files: numbers and rotations (FORMATS, GTA 6.3).
 
 use crate::document::schema::IPL;
 use crate::document::{Document, Row};
@@ -18,13 +17,13 @@ pub struct Instance {
     pub interior: Option<i64>,
     /// Position.
     pub position: [f32; 3],
-    /// Rotation as it is drawn: a quaternion of length 1, the conjugate of the stored one.
+    /// Rotation: a unit quaternion, the conjugate of the stored one.
     pub rotation: [f32; 4],
-    /// Number of the object that replaces it from afar.
+    /// Number of the distant replacement.
     pub lod: Option<usize>,
 }
 
-/// Returns a stored rotation as it is drawn; `None` for one without a
+/// Converts a stored rotation to the actual one, or returns `None` if it has no
 /// direction.
 pub fn drawn([x, y, z, w]: [f32; 4]) -> Option<[f32; 4]> {
     let length = [x, y, z, w]
@@ -39,8 +38,7 @@ pub fn drawn([x, y, z, w]: [f32; 4]) -> Option<[f32; 4]> {
 
 /// Returns the object of a row of the section `inst`.
 ///
-/// # Errors
-/// Returns what is wrong with it.
+/// # Errors Returns the problem of the row.
 pub fn instance(document: &Document, row: &Row) -> Result<Instance, String> {
     let named = document.named(&IPL, "inst", row);
     if !named.has_form() {
@@ -65,17 +63,17 @@ pub fn instance(document: &Document, row: &Row) -> Result<Instance, String> {
     })
 }
 
-/// Number of fields of a row that ends with the number of a replacement.
+/// Number of fields of a row that ends with the number of a distant replacement.
 const WITH_LOD: usize = 11;
 
-/// Returns a document with warnings about rows of the section `inst` that cannot
-/// be placed, and about replacements that do not exist.
+/// Returns a document with warnings about invalid rows of the section `inst`, and about
+/// replacements that do not exist.
 pub fn checked(mut document: Document) -> Document {
     let rows = document.rows("inst");
     let count = rows.len();
     let mut problems = Vec::new();
     for (number, row) in rows.iter().enumerate() {
-        // Other numbers of fields have a warning together.
+        // Other numbers of fields share a warning.
         let fields = document.fields(row).count();
         if IPL.columns("inst", fields).is_none() {
             continue;
@@ -84,7 +82,7 @@ pub fn checked(mut document: Document) -> Document {
         if let Err(problem) = instance(&document, row) {
             problems.push(format!("line {line}: {problem}"));
         }
-        // Rows of the first games end without it.
+        // Rows of the first games lack this field.
         let last = document.fields(row).last().filter(|_| fields == WITH_LOD);
         let lod = last.and_then(|lod| usize::try_from(lod.parse::<i64>().ok()?).ok());
         if let Some(lod) = lod.filter(|&lod| lod >= count || lod == number) {

@@ -1,5 +1,4 @@
-//! Maps: definitions of models (IDE) and where they are placed (IPL)
-//! (FORMATS, GTA 6).
+//! Maps: definitions of models (IDE) and their placements (IPL) (FORMATS, GTA 6).
 
 pub mod binary;
 mod import;

@@ -1,4 +1,4 @@
-//! The placed objects of a map file, text or binary, as a scene needs them.
+//! The placed objects of a map file, text or binary, for a scene.
 
 use std::collections::HashSet;
 
@@ -8,17 +8,17 @@ use crate::document::Document;
 use crate::models::Models;
 use hpimount_assets::view::{AssetContext, AssetRef};
 
-/// Area of objects that stand in all interiors.
+/// Area of objects that exist in all interiors.
 const EVERYWHERE: u8 = 13;
 
-/// Draw distance beyond which an object of the first games replaces another.
+/// Draw distance of objects that replace others in the distance, in the first games.
 const FAR: f32 = 300.0;
 
-/// Letters before the common part of the names of an object and of the one that
-/// replaces it from afar.
+/// Length of the distinguishing prefix of the names of an object and its distant
+/// replacement.
 const PREFIX: usize = 3;
 
-/// What the names of binary files have after that of their text file.
+/// Suffix that follows the text file's name in the names of binary files.
 const STREAM: &str = "_stream";
 
 /// A placed object.
@@ -28,23 +28,23 @@ pub(super) struct Object {
     pub(super) row: usize,
     /// Name of its model.
     pub(super) model: String,
-    /// Number of its interior; 0 for the world outside.
+    /// Number of its interior; 0 for the outside world.
     pub(super) interior: u8,
     pub(super) position: [f32; 3],
     /// Rotation as it is drawn.
     pub(super) rotation: [f32; 4],
-    /// True if it replaces others from afar.
+    /// True for a distant replacement of other objects.
     pub(super) is_lod: bool,
 }
 
-/// The objects of a file, and how many of it cannot be placed.
+/// The objects of a file, and the number of those that cannot be placed.
 #[derive(Debug, Default)]
 pub(super) struct Objects {
     pub(super) objects: Vec<Object>,
     pub(super) unplaced: usize,
 }
 
-/// Returns the number of the interior; 0 for objects that stand everywhere.
+/// Returns the number of the interior; 0 for objects in all interiors.
 fn interior(stored: i64) -> u8 {
     match (stored & 0xFF) as u8 {
         EVERYWHERE => 0,
@@ -99,8 +99,8 @@ impl Objects {
         Self::new(objects.collect(), rows.len())
     }
 
-    /// Returns the objects of a binary file. What replaces them from afar is in
-    /// the text file.
+    /// Returns the objects of a binary file. Their distant replacements are in the text
+    /// file.
     pub(super) fn of_binary(binary: &Binary, models: &Models) -> Self {
         let objects = binary
             .instances
@@ -128,7 +128,7 @@ impl Objects {
     }
 }
 
-/// Returns the numbers of the objects of a text file that replace objects of its binary
+/// Returns the numbers of the objects in a text file that replace objects of its binary
 /// files.
 fn lods_of_streams(context: &dyn AssetContext) -> Vec<usize> {
     let streams = streams(context).into_iter();
@@ -139,7 +139,7 @@ fn lods_of_streams(context: &dyn AssetContext) -> Vec<usize> {
         .collect()
 }
 
-/// Returns the binary files of a text file: those whose names begin with its name.
+/// Returns the binary files of a text file, whose names begin with its name.
 pub(super) fn streams(context: &dyn AssetContext) -> Vec<AssetRef> {
     let name = context.name();
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);

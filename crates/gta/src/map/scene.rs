@@ -1,5 +1,4 @@
-//! Maps as scenes: each model once, and a node for each object (FORMATS, GTA
-//! 6.7).
+//! Maps as scenes: each model once, and one node per object (FORMATS, GTA 6.7).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,13 +20,13 @@ use hpimount_renderware::clump::Placement;
 /// objects.
 const MAX_NODES: usize = 1 << 16;
 
-/// Maximum number of corners of a map, each mesh counted once.
+/// Maximum number of corners of a map, with shared meshes counted once.
 const MAX_MAP_CORNERS: usize = 4 * MAX_CORNERS;
 
-/// Why a model is omitted that exceeds the memory.
+/// Message for a model that is omitted because memory is short.
 const NO_MEMORY: &str = "the memory budget has no room for it";
 
-/// A mesh of a model, and where it is in the model.
+/// A mesh of a model, and its place in the model.
 type Piece = (usize, Transform);
 
 /// A map under construction.
@@ -35,11 +34,11 @@ struct Map<'a> {
     models: &'a Models,
     context: &'a dyn AssetContext,
     scene: Scene<'static>,
-    /// The models, in the order of their first objects.
+    /// The models, in order of first use.
     placed: Vec<Placed>,
     /// The node of each object.
     objects: Vec<Option<usize>>,
-    /// Numbers of the models, by their names in lower case.
+    /// Numbers of the models, by lower-case name.
     known: HashMap<String, usize>,
     sources: Vec<Source>,
     /// Numbers of the sources.
@@ -60,21 +59,21 @@ pub(super) struct Placed {
     pub(super) name: String,
     /// Number of the objects that show it.
     pub(super) objects: usize,
-    /// Number of its corners; 0 if it cannot be read.
+    /// Number of corners; 0 if the model cannot be read.
     pub(super) corners: usize,
-    /// The reason why it is omitted; `None` if it is written.
+    /// The reason why it is omitted, if it is.
     pub(super) problem: Option<String>,
     pieces: Vec<Piece>,
 }
 
-/// A map, the textures of its pictures, and the memory that it takes.
+/// A map, the textures of its pictures, and its memory.
 pub(super) struct Built {
     pub(super) scene: Scene<'static>,
     pub(super) models: Vec<Placed>,
-    /// The node of each object; `None` if it is omitted.
+    /// The node of each object; `None` if omitted.
     pub(super) objects: Vec<Option<usize>>,
     pub(super) sources: Vec<Source>,
-    /// Memory for the meshes in the file, to be dropped before it is written.
+    /// Memory for the meshes in the file, to be dropped before writing.
     pub(super) room: Vec<Reservation>,
     _reserved: Vec<Reservation>,
 }
@@ -115,7 +114,7 @@ pub(super) fn build(objects: &Objects, models: &Models, context: &dyn AssetConte
     map.finish(objects.unplaced, omitted)
 }
 
-/// Group of the objects that are seen from near outside.
+/// Group of the near objects of the outside world.
 const WORLD: &str = "world";
 
 fn group_of(object: &Object) -> String {
@@ -137,7 +136,7 @@ impl Map<'_> {
         self.scene.nodes.len() - 1
     }
 
-    /// Adds an object, and returns its node; `None` if there are too many.
+    /// Adds an object, and returns its node, or `None` if there are too many.
     fn put(&mut self, object: &Object, group: usize) -> Option<usize> {
         let key = object.model.to_ascii_lowercase();
         let number = self.known.get(&key).copied();
@@ -188,8 +187,8 @@ impl Map<'_> {
         placed
     }
 
-    /// Adds the meshes of a model and counts its corners. The error is the reason
-    /// why it is omitted.
+    /// Adds the meshes of a model and counts its corners. Fails with the reason why it
+    /// is omitted.
     fn pieces(&mut self, name: &str, corners: &mut usize) -> Result<Vec<Piece>, String> {
         let file = self.models.file_of(name).ok_or("it is nowhere")?;
         let bytes = self.context.read(file).ok_or("it cannot be read")?;
@@ -202,7 +201,7 @@ impl Map<'_> {
         *corners = sizes(&model.clumps[0]).0;
         let reserved = self.reserve(*corners, *corners * CORNER_BYTES)?;
         let mut scene = plan.scene(&model.clumps[0]);
-        // The axes are turned above all objects.
+        // A node above all objects turns the axes.
         scene.nodes[0].transform = Transform::IDENTITY;
         let places = places(&mut scene);
         let room = self.reserve(*corners, scene.meshes.iter().map(gltf::bytes_of).sum())?;
@@ -235,8 +234,8 @@ impl Map<'_> {
         Ok(places.map(|(mesh, place)| (first + mesh, place)).collect())
     }
 
-    /// Reserves memory for a model with this number of corners, within
-    /// [`MAX_MAP_CORNERS`] of all models.
+    /// Reserves memory for a model with this number of corners. All models together may
+    /// have [`MAX_MAP_CORNERS`].
     fn reserve(&mut self, corners: usize, bytes: usize) -> Result<Option<Reservation>, String> {
         let reserved = match self.corners + corners <= MAX_MAP_CORNERS {
             true => self.context.reserve(bytes).map_err(|_| NO_MEMORY),
@@ -248,7 +247,7 @@ impl Map<'_> {
         })
     }
 
-    /// Adds a material, whose picture is one of `sources`.
+    /// Adds a material, with a picture from `sources`.
     fn material(&mut self, mut material: Material, sources: &[Option<Source>]) -> usize {
         if let Some(texture) = material.texture.take() {
             let source = sources.get(texture.picture).cloned().flatten();
@@ -307,7 +306,7 @@ impl Map<'_> {
     }
 }
 
-/// Returns the meshes of the visible nodes of a model, and where they are in it.
+/// Returns the meshes of a model's visible nodes, and their places in the model.
 fn places(scene: &mut Scene<'_>) -> Vec<Piece> {
     let shown = scene.shown().map(|(node, ..)| {
         let wanted = Placement::of(|point| scene.point(node, point));
@@ -420,7 +419,7 @@ mod tests {
             let named = scene.nodes.iter().filter(|node| node.name == name);
             named.map(|node| node.mesh).collect()
         };
-        // Each model is there once, however often it is placed.
+        // Models are not duplicated when they are placed repeatedly.
         assert_eq!(scene.meshes.len(), 2);
         let is_shown = |name: &str| {
             let children = scene.nodes.iter().filter(|node| node.mesh.is_some());

@@ -1,5 +1,5 @@
-//! Edited maps: objects that were moved, turned, copied or deleted in `map.glb`, as
-//! changes of the rows of the section `inst`.
+//! Import of edited maps: objects that were moved, rotated, copied or deleted in
+//! `map.glb` become changes of rows of the section `inst`.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
@@ -13,14 +13,14 @@ use hpimount_assets::model::{Transform, gltf};
 use hpimount_assets::view::edited_table::{Added, Change, Deleted, Differences};
 use hpimount_assets::view::import::{Edit, Problems};
 
-/// The columns of places, and of rotations as they are stored.
+/// The columns of positions, and of stored rotations.
 const PLACE: [&str; 3] = ["x", "y", "z"];
 const ROTATION: [&str; 4] = ["rx", "ry", "rz", "rw"];
 
 /// Differences of rotations that are rounding.
 const NOTHING: f32 = 1e-5;
 
-/// The row of an object: its line, and its fields by their names.
+/// The row of an object: its line, and its fields by name.
 pub(super) trait Row {
     /// Returns the line of a row.
     fn line(&self, row: usize) -> u64;
@@ -29,7 +29,8 @@ pub(super) trait Row {
     fn fields(&self, row: usize) -> Vec<(String, String)>;
 }
 
-/// Returns what an edited `map.glb` changes in the rows of the objects.
+/// Returns the changes of object rows by an edited `map.glb`. Fails with all invalid
+/// changes, by node name.
 pub(super) fn differences(
     edit: &Edit<'_>,
     objects: &Objects,
@@ -73,7 +74,7 @@ pub(super) fn differences(
 }
 
 /// Returns the map from the edited scene to the axes of the game, which its root turns.
-/// Without the root, its groups would seem to be deleted with all of their objects.
+/// Without the root, all groups and objects would count as deleted.
 fn root(pairing: &Pairing<'_>) -> Result<Affine, String> {
     let name = &pairing.shown.nodes[0].name;
     let root = pairing.nodes[0]
@@ -101,7 +102,7 @@ fn parts(pairing: &Pairing<'_>, objects: &HashSet<usize>) -> HashSet<usize> {
     parts
 }
 
-/// An object that was copied, and its node.
+/// The original of a copied object, and its node.
 #[derive(Clone, Copy)]
 struct Original<'a> {
     object: &'a Object,
@@ -153,7 +154,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Refuses an edited node of an object that is scaled.
+    /// Refuses a scaled node of an object.
     fn check_scale(&mut self, node: usize, name: &str) {
         let world = self.pairing.world(node);
         let is_scaled = |length: &f64| (length - 1.0).abs() > 1e-3;
@@ -163,8 +164,8 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Returns the object that a new node is a copy of; `parts` are the edited nodes of
-    /// parts of objects.
+    /// Returns the original of a new node. `parts` are the edited nodes of parts of
+    /// objects.
     fn original(&mut self, node: usize, parts: &HashSet<usize>) -> Option<Original<'a>> {
         let name = &self.pairing.edited.scene.nodes[node].name;
         if parts.contains(&node) {
@@ -179,7 +180,7 @@ impl<'a> Map<'a> {
         original
     }
 
-    /// Adds a row for a copied object: the row of the original, at its own place.
+    /// Adds a row for a copied object: the row of the original, with its own placement.
     fn copy(&mut self, node: usize, object: &Object) {
         self.check_scale(node, &self.pairing.edited.scene.nodes[node].name);
         let place = self.root.after(self.pairing.world(node)).transform();
@@ -217,7 +218,7 @@ fn changed_fields(object: &Object, place: &Transform) -> Vec<(&'static str, Stri
         .map(|(old, new)| old * new)
         .sum();
     if 1.0 - same.abs() > NOTHING {
-        // The file has the inverse; of the two signs, the nearest.
+        // The file has the inverse, in the nearest of its two signs.
         let sign = if same < 0.0 { -1.0 } else { 1.0 };
         let [x, y, z, w] = place.rotation.map(|part| sign * part);
         let stored = [-x, -y, -z, w].map(|part| part + 0.0);
@@ -226,7 +227,7 @@ fn changed_fields(object: &Object, place: &Transform) -> Vec<(&'static str, Stri
     fields
 }
 
-/// Returns a number in as few digits as it takes but for rounding.
+/// Formats a number with the fewest digits that are exact except for rounding.
 fn number(value: f32) -> String {
     let most = 1e-6 * value.abs().max(1.0);
     for digits in 0..6 {
@@ -361,7 +362,7 @@ mod tests {
         [copied, scene.nodes.len() - 1]
     }
 
-    /// Gives a node a mesh of its own, with a moved point.
+    /// Gives a node its own mesh, with a moved point.
     fn change_mesh(scene: &mut Scene<'static>, node: usize) {
         let mut mesh = scene.meshes[0].clone();
         mesh.points[0] = [9.0; 3];

@@ -112,7 +112,7 @@ const PREVIEW: &str = "preview.png";
 /// The table of their models.
 const MODELS: &str = "models.tsv";
 
-/// Adds the files with the placed objects that `objects` returns.
+/// Adds the files with the placed objects of `objects`.
 fn add_map<M: GetSize + Send + Sync + 'static>(
     page: &mut Page<M>,
     objects: fn(&M, &Models, &dyn AssetContext) -> Objects,
@@ -154,8 +154,8 @@ pub(super) fn write_map(
     }
 }
 
-/// Returns the rows of a section: a column for each field that a form of its rows
-/// has, and one for the fields of rows of an unknown form.
+/// Returns the rows of a section: a column for each field of any of its forms, and one
+/// for the fields of rows with an unknown form.
 fn rows<'a>(document: &'a Document, schema: &'static Schema, section: usize) -> Rows<'a> {
     let section = &document.sections[section];
     let names = schema.all_columns(&section.name);

@@ -1,4 +1,5 @@
-//! Edited tables of a whole game, whose cells are cells of the tables of its files.
+//! Edited tables of a whole game. Their cells are cells of the tables of the game's
+//! files.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -41,7 +42,7 @@ pub(super) const TEXTS: Editing = Editing {
     edit: texts,
 };
 
-/// A table of the lines of many files.
+/// A table with lines of many files.
 const fn of_lines(edit: EditTable) -> Editing {
     Editing {
         key: "file and line",
@@ -54,14 +55,14 @@ const fn of_lines(edit: EditTable) -> Editing {
 /// The columns that follow from others.
 const DERIVED: [&str; 6] = ["file", "line", "index", "section", "defined", "problem"];
 
-/// The axes of a rotation, which a file has inverted.
+/// The axes of a rotation, which files store inverted.
 const INVERTED: [&str; 3] = ["rx", "ry", "rz"];
 
 /// A table of a file: the file, and the section.
 type Place = (u64, String);
 
-/// Edits a table of rows of many files: each changed cell is one of the table that the
-/// file has of this section.
+/// Edits a table with rows of many files. Each changed cell belongs to the table of a
+/// section in a file.
 fn edit(
     context: &dyn AssetContext,
     shown: &[u8],
@@ -118,11 +119,11 @@ const TEXT_RULES: Rules<'_> = Rules {
     ..Rules::FIXED_ROWS
 };
 
-/// Edits the table of texts. A file shows its texts as the lines of `texts.txt`.
+/// Edits the table of texts. In a file, its texts are lines of `texts.txt`.
 fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<TableEdits, String> {
     let found = differences(shown, edited, &TEXT_RULES)?;
     let table = ShownTable::read(shown)?;
-    // The rows of a file are together, in the order of its lines.
+    // The rows of a file are contiguous, in the order of its lines.
     let mut first_rows: HashMap<&str, usize> = HashMap::new();
     for row in 0..table.len() {
         first_rows.entry(table.cell(row, "file")).or_insert(row);
@@ -182,7 +183,7 @@ fn with_changes(
         .collect();
     let header = lines.first().cloned().unwrap_or_default();
     let place = |column: &str| header.iter().position(|name| name == column);
-    // The rows by their lines, or their indices in binary files.
+    // The rows by line, or by index in binary files.
     let keys = ["line", "index"].map(|key| {
         let rows = lines.iter().enumerate().skip(1).rev();
         let cell = |cells: &Vec<String>| cells.get(place(key)?).cloned();
@@ -210,7 +211,7 @@ fn with_changes(
     lines.collect::<String>().into_bytes()
 }
 
-/// Returns a number with the other sign; 0 stays 0.
+/// Returns a number with the opposite sign; 0 stays 0.
 fn inverted(number: &str) -> String {
     let number = number.trim();
     match number.strip_prefix('-') {

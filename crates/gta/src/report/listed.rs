@@ -1,5 +1,4 @@
-//! Tables of what many files of a game have: the rows of a section, texts, and
-//! textures.
+//! Tables of a whole game: rows of a section, texts, and textures.
 
 use std::io::{self, Write};
 
@@ -25,8 +24,8 @@ pub(super) fn zones(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
     section(context, &["ipl", "zon"], &IPL, "zone", out)
 }
 
-/// Writes the rows of a section of all files with these extensions: a column for
-/// each field. Rows of an unknown form are left out.
+/// Writes the rows of a section of all files with these extensions, with a column for
+/// each field. Omits rows with an unknown form.
 fn section(
     context: &dyn AssetContext,
     extensions: &[&'static str],
@@ -80,8 +79,7 @@ pub(super) fn texts(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
     })
 }
 
-/// Writes `textures.tsv`: a row for each texture of a dictionary that can be
-/// read.
+/// Writes `textures.tsv`: a row for each texture of a readable dictionary.
 pub(super) fn textures(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let columns = [&["file", "name"][..], &COLUMNS].concat();
     let mut table = Table::new(out, &columns)?;

@@ -18,8 +18,8 @@ use super::models::SECTIONS;
 use hpimount_assets::view::report::{References, Report, write_readme};
 use hpimount_assets::view::{AssetContext, AssetRef, Table};
 
-/// Maximum number of bytes of files that are read for a table. The texture
-/// dictionaries of the largest game have a quarter as many.
+/// Maximum size of the files that are read for a table, four times as much as the
+/// dictionaries of the largest game.
 const MAX_BYTES: u64 = 4 << 30;
 
 /// The tables.
@@ -110,8 +110,8 @@ pub const REFERENCES: References = References {
     each: references::each,
 };
 
-/// Returns the files with this extension. Assets with a type belong to
-/// another family, whose textures may have the same extension.
+/// Returns the files with this extension. Assets with a type belong to another family,
+/// whose textures may have the same extension.
 fn files(context: &dyn AssetContext, extension: &str) -> Vec<AssetRef> {
     let files = context.find_extensions("", &[extension]).into_iter();
     files
@@ -119,8 +119,8 @@ fn files(context: &dyn AssetContext, extension: &str) -> Vec<AssetRef> {
         .collect()
 }
 
-/// Calls `visit` with the path and the bytes of each file with this extension
-/// that can be read.
+/// Calls `visit` with the path and the bytes of each readable file with this extension.
+/// Fails if the files are too large together.
 fn each_file(
     context: &dyn AssetContext,
     extension: &str,
@@ -198,7 +198,7 @@ fn parents(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     })
 }
 
-/// Returns the names of models by their ids: the last definition counts.
+/// Returns model names by id. The last definition counts.
 fn names(context: &dyn AssetContext) -> io::Result<HashMap<i64, String>> {
     let mut names = HashMap::new();
     each_document(context, "ide", &IDE, |_, document| {
@@ -216,8 +216,7 @@ fn names(context: &dyn AssetContext) -> io::Result<HashMap<i64, String>> {
     Ok(names)
 }
 
-/// Writes `placements.tsv`: a row for each placed object, with its rotation as
-/// it is drawn.
+/// Writes `placements.tsv`: a row for each placed object, with its actual rotation.
 fn placements(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let columns = [
         "file", "line", "index", "id", "model", "defined", "interior", "x", "y", "z", "rx", "ry",
@@ -263,7 +262,7 @@ fn written(instance: &Instance, names: &HashMap<i64, String>, table: &mut Table<
     table.optional(instance.lod).cell("");
 }
 
-/// Writes the row of an object of a binary file, which has no name.
+/// Writes the row of an object in a binary file, which has no name.
 fn stored(
     path: &str,
     index: usize,

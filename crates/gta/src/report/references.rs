@@ -1,4 +1,4 @@
-//! What the models of a game need, and where it is.
+//! The requirements of the models of a game, and where they are met.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -15,15 +15,15 @@ use hpimount_assets::view::{AssetContext, Table};
 
 /// A file that a definition needs.
 struct Need<'a> {
-    /// What it is for.
+    /// Purpose of the file.
     kind: &'static str,
     /// Name, without extension.
     name: &'a str,
-    /// Where it is; empty if it is nowhere.
+    /// Its path; empty if it is missing.
     found: &'a str,
 }
 
-/// A definition, and the files that it needs.
+/// A definition, and its required files.
 struct Definition<'a> {
     path: &'a str,
     line: u32,
@@ -33,11 +33,10 @@ struct Definition<'a> {
     needs: Vec<Need<'a>>,
 }
 
-/// The files of a game, by their extensions and their names without it, in lower
-/// case.
+/// The files of a game, by extension and by lower-case name without extension.
 struct Present {
     files: HashMap<(&'static str, String), String>,
-    /// Where collision models are, by their names in lower case.
+    /// Paths of collision models, by lower-case name.
     collision: HashMap<String, String>,
     groups: Groups,
 }
@@ -76,13 +75,13 @@ impl Present {
         })
     }
 
-    /// Returns where a file is, or an empty path.
+    /// Returns the path of a file, or an empty path.
     fn find(&self, extension: &'static str, name: &str) -> &str {
         let found = self.files.get(&(extension, name.to_ascii_lowercase()));
         found.map_or("", String::as_str)
     }
 
-    /// Returns what the row of a definition needs.
+    /// Returns the requirements of a definition's row.
     fn needs<'a>(&'a self, row: &Named<'a>) -> Vec<Need<'a>> {
         let need = |kind, extension, name| Need {
             kind,
@@ -118,8 +117,8 @@ fn stem(path: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// Calls `visit` with each definition of a model, and the parents of
-/// dictionaries, which have no model.
+/// Calls `visit` with each definition of a model, and with the parents of dictionaries,
+/// which have no model.
 fn each_definition(
     context: &dyn AssetContext,
     mut visit: impl FnMut(&Definition<'_>) -> io::Result<()>,
@@ -180,7 +179,7 @@ fn write_row(
         .end_row()
 }
 
-/// Writes `references.tsv`: a row for each file that a definition needs.
+/// Writes `references.tsv`: a row for each required file of a definition.
 pub(super) fn references(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(out, &COLUMNS)?;
     each_definition(context, |definition| {
@@ -204,8 +203,8 @@ pub(super) fn each(context: &dyn AssetContext, visit: VisitReference<'_>) -> io:
     })
 }
 
-/// Writes `missing.tsv`: the rows of `references.tsv` whose file is nowhere, and
-/// a row for each placed object without a definition.
+/// Writes `missing.tsv`: the rows of `references.tsv` with missing files, and a row for
+/// each placed object without a definition.
 pub(super) fn missing(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(out, &COLUMNS[..7])?;
     let mut row = |path: &str, line: Option<u32>, cells: [&str; 5]| {

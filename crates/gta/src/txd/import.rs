@@ -1,5 +1,5 @@
-//! Edited pictures as textures of a dictionary: format and number of levels stay,
-//! and the size where the platform has it in registers.
+//! Import of edited pictures as textures of a dictionary. Format and number of levels
+//! are fixed, and so is the size on platforms that store it in registers.
 
 use bytes::Bytes;
 
@@ -8,14 +8,14 @@ use hpimount_assets::model::padded;
 use hpimount_assets::view::import::{Edit, Imported, NOT_THIS_FILE};
 use hpimount_renderware::texture::encode::{self, Sides};
 
-/// The folder of the pictures of textures, and that of their smaller levels.
+/// The folders of the pictures of textures, and of their smaller levels.
 pub(super) const TEXTURES: &str = "textures";
 pub(super) const LEVELS: &str = "mipmaps";
 
 /// The contact sheet.
 pub(super) const SHEET: &str = "preview.png";
 
-/// The sides that textures of these games have.
+/// The sides of textures in these games.
 const SIDES: Sides = Sides {
     most: 2048,
     usual: 2048,
@@ -54,7 +54,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     encode::import(edit, texture, SIDES, read)
 }
 
-/// Returns the name of the picture of a texture, without its extension.
+/// Returns the file name of a texture's picture, without extension.
 pub(super) fn picture_name(number: usize, count: usize, entry: &Entry) -> String {
     let name = format!("{} {}", padded(number, count, 2), entry.name);
     name.trim_end().to_owned()

@@ -12,14 +12,14 @@ use hpimount_renderware::{Chunk, Chunks, HEADER, Version, kind};
 /// Extensions of texture dictionaries.
 pub const EXTENSIONS: &[&str] = &["txd"];
 
-/// The rules of the textures of these games.
+/// The rules for textures of these games.
 const RULES: Rules = Rules {
     may_be_cut: false,
     alpha: AlphaFlag::NotSeparate,
 };
 
-/// Maximum number of textures of a dictionary. Those of the games have a tenth
-/// as many.
+/// Maximum number of textures of a dictionary, ten times as many as the games' files
+/// have.
 const MAX_TEXTURES: usize = 4096;
 
 /// A texture dictionary.
@@ -30,7 +30,7 @@ pub struct Txd {
     pub version: Version,
     /// Number of textures according to the dictionary.
     pub declared: u16,
-    /// Number of the platform according to the dictionary, which games ignore.
+    /// Number of the platform in the dictionary, which games ignore.
     pub device: u16,
     /// The textures, in the order of the file.
     pub textures: Vec<Entry>,
@@ -40,12 +40,12 @@ pub struct Txd {
     pub warnings: Warnings,
 }
 
-/// A texture of a dictionary. One that cannot be read does not hide the others.
+/// A texture of a dictionary. A broken texture does not hide the others.
 #[derive(Debug, GetSize)]
 pub struct Entry {
     /// Name; empty if it cannot be read.
     pub name: String,
-    /// The texture, or why it cannot be shown.
+    /// The texture, or the reason why it cannot be shown.
     #[get_size(size_fn = texture_size)]
     pub texture: Result<Texture>,
     /// Warnings.
@@ -60,8 +60,8 @@ fn texture_size(texture: &Result<Texture>) -> usize {
     })
 }
 
-/// Returns whether a file begins like a texture dictionary: with its chunk, and
-/// the structure in it.
+/// Returns whether a file begins like a texture dictionary: with its chunk that
+/// contains a structure.
 pub fn is_dictionary(bytes: &Bytes) -> bool {
     let first = Chunks::new(bytes.clone(), 0).next();
     let first = first.filter(|chunk| chunk.kind == kind::TEXTURE_DICTIONARY);
@@ -119,7 +119,7 @@ pub fn parse(bytes: &Bytes) -> Result<Txd> {
     Ok(txd)
 }
 
-/// Reads a texture. `known` has the numbers of the names before it.
+/// Reads a texture. `known` has the numbers of earlier names.
 fn entry(number: usize, native: &Chunk, known: &mut HashMap<String, usize>) -> Entry {
     let mut warnings = Warnings::default();
     if let Err(error) = native.check_whole("texture") {

@@ -1,5 +1,5 @@
-//! View of a texture dictionary: a picture for each texture and each of its
-//! smaller levels, and a contact sheet.
+//! View of a texture dictionary: a picture for each texture and smaller level, and a
+//! contact sheet.
 
 use std::io::{self, Write};
 
@@ -31,7 +31,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("TXD", open)
 };
 
-/// Maximum number of pixels that are decoded for a contact sheet.
+/// Maximum number of decoded pixels for a contact sheet.
 const MAX_SHEET_PIXELS: u64 = 1 << 25;
 
 /// Maximum number of pictures on a contact sheet.

@@ -1,8 +1,8 @@
-//! Edited GLB files as collision models: vertices and faces of meshes, places and sizes
-//! of spheres and boxes.
+//! Import of edited GLB files as collision models: vertices and faces of meshes, places
+//! and sizes of spheres and boxes.
 //!
-//! Numbers are written over the old ones. Other faces go to the end of the model, or,
-//! where version 1 has them, between what is around them.
+//! Numbers are overwritten in place. Changed face lists go to the end of the model; in
+//! version 1 they are spliced in place.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,11 +17,12 @@ use hpimount_assets::model::{Transform, gltf};
 use hpimount_assets::view::import::{Edit, Imported, NOT_THIS_FILE, Problems};
 use hpimount_record::FixedSize;
 
-/// Bytes before the body of a model, and of the part of it that its size excludes.
+/// Size of a model's header, and of the part that the model's size excludes.
 const HEADER: usize = 32;
 const UNSIZED: usize = 8;
 
-/// Where the counts and offsets of version 2 and later are, and from where offsets count.
+/// Offsets of the counts and offsets in version 2 and later, and the base of these
+/// offsets.
 const FACE_COUNT: usize = 76;
 const FLAGS: usize = 80;
 const OFFSETS: usize = 84;
@@ -31,14 +32,14 @@ const BASE: usize = 4;
 /// Flag of a model with face groups.
 const HAS_GROUPS: u32 = 8;
 
-/// Unit of coordinates of 16 bits, and the largest of them.
+/// Unit and maximum of 16-bit coordinates.
 const SHORT_UNIT: f32 = 128.0;
 const MOST_SHORT: f32 = 255.99;
 
-/// Beginning of the name of a surface's material.
+/// Prefix of the names of surface materials.
 const SURFACE: &str = "surface ";
 
-/// The new center of a sphere or box, and the factors of its size.
+/// The new center of a sphere or box, and its scale factors.
 type Solid = ([f32; 3], [f32; 3]);
 
 /// Encodes an edited collision model.
@@ -78,7 +79,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     }
 }
 
-/// Returns the model that a file of the view shows.
+/// Returns the model in a file of the view.
 fn number_of(col: &Col, edit: &Edit<'_>) -> Option<usize> {
     let is_it = |number: &usize| {
         let is_shown = export::problem(&col.models[*number]).is_none();
@@ -125,7 +126,7 @@ impl Import<'_> {
             ));
         }
         let nodes = shown.nodes.iter().zip(&placed).enumerate().skip(1);
-        // Meshes may change the size, and are last.
+        // Meshes may change the size, so they come last.
         let (meshes, solids): (Vec<_>, Vec<_>) = nodes.partition(|&(number, _)| is_mesh(number));
         for (number, (node, placed)) in solids.into_iter().chain(meshes) {
             if pairing.nodes[number].is_none() {
@@ -144,7 +145,8 @@ impl Import<'_> {
         }
     }
 
-    /// Writes another material of a solid, whose surface is at `at`.
+    /// Changes the material of a solid, whose surface is at `at`. Fails if more than
+    /// one material of its mesh changed.
     fn put_material(&mut self, node: usize, old: Surface, at: usize) -> Result<(), String> {
         let pairing = self.pairing;
         let shown = pairing.shown.nodes[node].mesh;
@@ -170,7 +172,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Returns the new center and the factors of the size of a solid, if it changed.
+    /// Returns the new center and scale factors of a solid, if it changed.
     fn solid(&self, node: usize, placed: &Placed) -> Result<Option<Solid>, String> {
         let map = placed.mesh.transform();
         let scale = map.scale;
@@ -282,8 +284,8 @@ impl Import<'_> {
         }
     }
 
-    /// Returns the surface of each face of a new mesh: the material of the edited one,
-    /// and the rest of the old face at the same place.
+    /// Returns the surface of each face of a new mesh: the edited material, and the
+    /// other properties of the old face at the same place.
     fn faces(&self, mesh: &Mesh, is_shadow: bool) -> Result<Vec<Face>, String> {
         let shapes = &self.model.shapes;
         let old: &Stored = if is_shadow {
@@ -320,7 +322,7 @@ impl Import<'_> {
         Ok(faces)
     }
 
-    /// Returns the number of a surface by its material.
+    /// Returns the number of a material's surface.
     fn surface(&self, material: usize) -> Result<u8, String> {
         let name = self
             .pairing
@@ -424,7 +426,7 @@ impl Import<'_> {
         Ok(point.map(short).concat())
     }
 
-    /// Makes the space of the model hold these points.
+    /// Extends the bounds of the model to contain these points.
     fn grow_bounds(&mut self, points: &[[f32; 3]]) {
         let Some(Bounds {
             min,
@@ -471,7 +473,7 @@ impl Import<'_> {
     }
 }
 
-/// Returns the attributes that are compared of meshes of a size.
+/// Returns the compared attributes of meshes of a size.
 fn compared(size: f32) -> Compared {
     Compared {
         size,

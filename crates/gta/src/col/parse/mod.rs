@@ -1,5 +1,4 @@
-//! COL: collision models (FORMATS, GTA 3). A file is models one after the
-//! other.
+//! COL: collision models (FORMATS, GTA 3). A file is a sequence of models.
 
 mod shapes;
 mod v1;
@@ -19,11 +18,11 @@ pub const EXTENSIONS: &[&str] = &["col"];
 /// Bytes before the body of a model: magic, size, name and id.
 const HEADER: usize = 32;
 
-/// Bytes of the header that the size includes.
+/// Part of the header that the size includes, in bytes.
 const NAMED: u32 = 24;
 
-/// Maximum number of models of a file. The largest file of the games has a
-/// hundredth as many.
+/// Maximum number of models of a file, a hundred times as many as the games' largest
+/// file has.
 const MAX_MODELS: usize = 1 << 16;
 
 /// Collision models.
@@ -37,12 +36,12 @@ pub struct Col {
     pub warnings: Warnings,
 }
 
-/// A collision model. One that cannot be read does not hide the others.
+/// A collision model. A broken model does not hide the others.
 #[derive(Debug, GetSize)]
 pub struct Model {
     /// Version of the format, 1 to 4.
     pub version: u8,
-    /// Name; that of the model that it belongs to.
+    /// Name of the visible model that it belongs to.
     pub name: String,
     /// Id in the game.
     pub id: u16,
@@ -50,16 +49,16 @@ pub struct Model {
     pub offset: u64,
     /// Length in bytes after the first 8, as stored.
     pub size: u32,
-    /// Shapes; those before the error if there is one.
+    /// Shapes; after an error, the shapes before it.
     pub shapes: Shapes,
-    /// Why it cannot be read completely, if so.
+    /// The error that ended the reading of the model.
     #[get_size(ignore)]
     pub error: Option<Error>,
     /// Warnings.
     pub warnings: Warnings,
 }
 
-/// Where parts of a model begin, in bytes from its magic.
+/// Offsets of a model's parts from its magic.
 #[derive(Debug, Default, Clone, Copy, GetSize)]
 pub struct Offsets {
     /// The spheres.
@@ -77,7 +76,7 @@ pub struct Offsets {
 pub struct Shapes {
     /// Where they are.
     pub offsets: Offsets,
-    /// The space that it takes; `None` if it cannot be read.
+    /// Bounds; `None` if they cannot be read.
     #[get_size(ignore)]
     pub bounds: Option<Bounds>,
     /// Flags of version 2 and later: 1 cones, 2 not empty, 8 face groups, 16
@@ -91,9 +90,9 @@ pub struct Shapes {
     pub boxes: Vec<BoxShape>,
     /// The mesh.
     pub mesh: Mesh,
-    /// The mesh that casts the shadow; since version 3.
+    /// The mesh that casts the shadow, since version 3.
     pub shadow: Mesh,
-    /// Consecutive faces with the space that they take.
+    /// Ranges of faces with their bounds.
     pub groups: Vec<FaceGroup>,
 }
 
@@ -171,7 +170,7 @@ pub fn parse(bytes: &Bytes) -> Result<Col> {
     Ok(col)
 }
 
-/// Reads the model at `start`, where at least a header is left.
+/// Reads the model at `start`, which has at least a header.
 fn model(bytes: &Bytes, start: usize, version: u8) -> Result<Model> {
     let mut cursor = Cursor::new(&bytes[start..], start as u64, Endian::Little);
     cursor.take(4, "magic")?;

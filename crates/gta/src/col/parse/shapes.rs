@@ -27,8 +27,7 @@ pub struct Surface {
     pub flags: u8,
     /// Brightness, of unknown meaning.
     pub brightness: u8,
-    /// Light: that of the day in the high half, that of the night in the low
-    /// one.
+    /// Light: day in the high half, night in the low half.
     pub light: u8,
 }
 
@@ -79,8 +78,8 @@ pub struct Face {
 /// A mesh, kept as stored.
 #[derive(Debug, Default, GetSize)]
 pub struct Mesh {
-    /// True if vertices are 16-bit numbers and faces have 8 bytes, since version 2; otherwise
-    /// floats and 16 bytes.
+    /// True since version 2: vertices are 16-bit numbers and faces have 8 bytes,
+    /// instead of floats and 16 bytes.
     pub(super) is_short: bool,
     #[get_size(ignore)]
     pub(super) vertices: Bytes,
@@ -111,7 +110,7 @@ impl Mesh {
         })
     }
 
-    /// Returns the faces. Their vertices may not exist.
+    /// Returns the faces. Their vertices are not checked.
     pub fn faces(&self) -> impl Iterator<Item = Face> {
         let (_, size) = Self::sizes(self.is_short);
         self.faces.chunks_exact(size).map(|stored| {
@@ -140,7 +139,7 @@ impl Mesh {
         })
     }
 
-    /// Returns the materials of faces, and how many faces have each.
+    /// Returns the materials of faces, each with its number of faces.
     pub fn materials(&self) -> impl Iterator<Item = (u8, usize)> + use<> {
         let mut counts = [0; 256];
         for face in self.faces() {

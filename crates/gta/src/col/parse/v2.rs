@@ -1,5 +1,5 @@
-//! Versions 2 to 4: San Andreas. Parts are at offsets from 4 bytes after the
-//! start of the model's magic.
+//! Versions 2 to 4: San Andreas. Offsets of parts count from 4 bytes after the start of
+//! the model's magic.
 
 use bytes::Bytes;
 
@@ -23,7 +23,7 @@ struct Parts<'a> {
     offset: u64,
 }
 
-/// An offset of a part, and its own absolute offset.
+/// The offset of a part, and the absolute offset of this field.
 type Stored = (u32, u64);
 
 /// Reads the shapes of a model; `whole` begins with its magic.
@@ -129,7 +129,7 @@ impl Parts<'_> {
         Ok(slice_of(self.whole, bytes))
     }
 
-    /// Reads a mesh. It has as many vertices as its faces need.
+    /// Reads a mesh. The number of vertices follows from the faces.
     fn mesh(
         &self,
         count: u32,
@@ -149,8 +149,7 @@ impl Parts<'_> {
         Ok(mesh)
     }
 
-    /// Reads the groups, which stand before their number, which stands before
-    /// the faces.
+    /// Reads the groups. They precede their count, which precedes the faces.
     fn groups(&self, faces: u32) -> Result<Vec<FaceGroup>> {
         let count_at = self.offset + u64::from(faces);
         let mut cursor = Cursor::new(self.whole, self.offset, Endian::Little);

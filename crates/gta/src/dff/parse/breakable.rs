@@ -1,4 +1,4 @@
-//! Breakables: the pieces that an object breaks into (FORMATS, GTA 5.5).
+//! Breakables: the debris of an object (FORMATS, GTA 5.5).
 
 use get_size2::GetSize;
 
@@ -13,7 +13,7 @@ pub struct Breakable {
     pub clump: usize,
     /// Number of the geometry in it.
     pub geometry: usize,
-    /// Where the pieces appear: 0 at the object, otherwise at their vertices.
+    /// Origin of the pieces: 0 at the object, otherwise at their vertices.
     pub rule: u32,
     /// Number of vertices.
     pub vertices: u16,
@@ -37,14 +37,14 @@ pub struct Piece {
 /// Bytes of a name.
 const NAME: usize = 32;
 
-/// Reads a breakable; `None` if the geometry does not break.
+/// Reads a breakable, or `None` if the geometry does not break.
 pub(super) fn read(plugin: &Chunk, at: (usize, usize)) -> Result<Option<Breakable>> {
     let mut cursor = plugin.cursor(Endian::Little);
     if cursor.u32("breakable")? == 0 {
         return Ok(None);
     }
     let rule = cursor.u32("breakable rule")?;
-    // Pointers of the program that wrote it follow each count.
+    // Each count is followed by pointers of the program that wrote it.
     let mut counted = |pointers: usize| {
         let count = cursor.u16("breakable count")?;
         cursor.take(2 + 4 * pointers, "breakable pointers")?;

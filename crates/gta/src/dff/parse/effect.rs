@@ -1,5 +1,5 @@
-//! Effects of geometries: lights, particles, places for passers-by, signs and
-//! others (FORMATS, GTA 5.5).
+//! Effects of geometries: lights, particles, places for pedestrians, signs and others
+//! (FORMATS, GTA 5.5).
 
 use get_size2::GetSize;
 
@@ -22,7 +22,7 @@ pub struct Effect {
     pub kind: u32,
     /// Bytes of its fields.
     pub size: u32,
-    /// Fields by their names; none of an unknown type.
+    /// Fields by name; none for an unknown type.
     pub fields: Vec<(&'static str, Value)>,
 }
 
@@ -33,7 +33,7 @@ fn field<F: Field + Default>() -> Box<dyn Field> {
     Box::new(F::default())
 }
 
-/// The fields of a type by their names; those without a name are not shown.
+/// The fields of a type. Fields without a name are not shown.
 type Fields = &'static [(&'static str, NewField)];
 
 const LIGHT: Fields = &[
@@ -115,7 +115,7 @@ const KINDS: [(u32, &str, Fields); 9] = [
 ];
 
 impl Effect {
-    /// Returns the name of its type, if it is known.
+    /// Returns the name of the effect's type.
     pub fn kind_name(&self) -> Option<&'static str> {
         let mut kinds = KINDS.iter();
         let found = kinds.find(|(kind, ..)| *kind == self.kind);
@@ -126,8 +126,7 @@ impl Effect {
 /// Bytes of an effect without its fields.
 const HEADER: usize = 20;
 
-/// Reads the effects of a geometry. Those after an error are left out, with a
-/// warning.
+/// Reads the effects of a geometry. An error ends them with a warning.
 pub(super) fn read(
     plugin: &Chunk,
     at: (usize, usize),
@@ -164,7 +163,7 @@ fn effect(cursor: &mut Cursor<'_>, at: (usize, usize)) -> Result<Effect> {
     })
 }
 
-/// Reads the fields that are there: older files end before the last ones.
+/// Reads the existing fields; older files lack the last ones.
 fn values(mut body: Cursor<'_>, fields: Fields) -> Vec<(&'static str, Value)> {
     let mut values = Vec::new();
     for &(name, field) in fields {

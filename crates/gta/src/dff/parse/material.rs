@@ -1,5 +1,5 @@
-//! What plugins add to a material: reflections, bumps, second textures and
-//! animations (FORMATS, GTA 5.4).
+//! Material effects of plugins: reflections, bumps, second textures and animations
+//! (FORMATS, GTA 5.4).
 
 use hpimount_assets::parse::floats;
 use hpimount_assets::parse::name::until_nul;
@@ -19,18 +19,18 @@ const ENVIRONMENT: u32 = 2;
 const DUAL: u32 = 4;
 const UV: u32 = 5;
 
-/// Something on top of the color and the texture of a material.
+/// An effect on top of the color and the texture of a material.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Coat {
-    /// What it is.
+    /// Kind of the effect.
     pub kind: &'static str,
-    /// How strong it is, if that is stored.
+    /// Strength, if stored.
     pub intensity: Option<f32>,
     /// Names of its textures or animations.
     pub names: Vec<String>,
 }
 
-/// Returns what plugins add to a material, up to the first error.
+/// Returns the effects of a material, up to the first error.
 ///
 /// # Errors
 /// Returns [`Error::Damaged`] with the coats before it.
@@ -46,7 +46,7 @@ fn read(plugin: &Chunk, coats: &mut Vec<Coat>) -> Result<()> {
     match plugin.kind {
         EFFECTS => effects(plugin, cursor, coats)?,
         REFLECTION => {
-            // Scale and offset of the picture of the surroundings.
+            // Scale and offset of the environment picture.
             let _: [f32; 4] = floats(&mut cursor, "reflection")?;
             coats.push(Coat {
                 kind: "reflection",
@@ -80,7 +80,7 @@ fn read(plugin: &Chunk, coats: &mut Vec<Coat>) -> Result<()> {
     Ok(())
 }
 
-/// Reads two effects, of which one is usually none.
+/// Reads two effects; one of them is usually none.
 fn effects(plugin: &Chunk, mut cursor: Cursor<'_>, coats: &mut Vec<Coat>) -> Result<()> {
     cursor.u32("material effects")?;
     for _ in 0..2 {
@@ -128,7 +128,7 @@ fn effects(plugin: &Chunk, mut cursor: Cursor<'_>, coats: &mut Vec<Coat>) -> Res
     Ok(())
 }
 
-/// Reads the name of a texture after a word that says whether there is one.
+/// Reads a flag, and the name of a texture if it is set.
 fn texture(plugin: &Chunk, cursor: &mut Cursor<'_>) -> Result<Option<String>> {
     if cursor.u32("effect texture")? == 0 {
         return Ok(None);

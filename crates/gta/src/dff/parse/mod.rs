@@ -1,5 +1,6 @@
-//! DFF: models (FORMATS, GTA 5). A file is a clump or several, for example the
-//! sizes of clothes, after a dictionary of animations of texture coordinates.
+//! DFF: models (FORMATS, GTA 5). A file consists of one or more clumps, for example
+//! clothes in several sizes, after an optional dictionary of texture coordinate
+//! animations.
 
 mod breakable;
 mod effect;
@@ -27,9 +28,9 @@ const UV_DICTIONARY: u32 = 0x2B;
 const EFFECTS: u32 = 0x253_F2F8;
 pub(super) const BREAKABLE: u32 = 0x253_F2FD;
 const COLLISION: u32 = 0x253_F2FA;
-/// Collision as a tool of multiplayer mods writes it.
+/// Collision models of a multiplayer mod's tool.
 const MOD_COLLISION: u32 = 0x253_F2FF;
-/// Chunks without a meaning for models, between the others.
+/// Chunks that models do not need.
 const OTHERS: [u32; 2] = [0x29, 0x2A];
 
 /// A model.
@@ -45,7 +46,7 @@ pub struct Dff {
     pub effects: Vec<Effect>,
     /// What geometries break into.
     pub breakables: Vec<Breakable>,
-    /// The collision models in the first clump that has some.
+    /// The collision models in the first clump with any.
     pub collision: Option<Col>,
     /// Animations of texture coordinates.
     pub uv_animations: Vec<UvAnimation>,
@@ -55,8 +56,8 @@ pub struct Dff {
     pub warnings: Warnings,
 }
 
-/// Returns whether a file begins like a model: with one of its chunks, and a
-/// structure in it.
+/// Returns whether a file begins like a model: with one of its chunks that contains a
+/// structure.
 pub fn is_model(bytes: &Bytes) -> bool {
     let first = Chunks::new(bytes.clone(), 0).next();
     let first = first.filter(|chunk| is_part(chunk.kind));
@@ -114,7 +115,7 @@ fn read(bytes: &Bytes, dff: &mut Dff) -> Result<()> {
 /// An animation of texture coordinates.
 #[derive(Debug, Clone, PartialEq, GetSize)]
 pub struct UvAnimation {
-    /// Name, by which materials refer to it.
+    /// Name, which materials refer to.
     pub name: String,
     /// Length in seconds.
     pub seconds: f32,

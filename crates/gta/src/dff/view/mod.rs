@@ -54,7 +54,7 @@ const TEXTURES: &str = "textures";
 /// File of the materials.
 const MATERIALS: &str = "model.mtl";
 
-/// A model, and what is shown of it.
+/// A model with its export plan and its textures.
 #[derive(GetSize)]
 struct DffView {
     model: Dff,

@@ -104,7 +104,7 @@ fn material(place: [usize; 3], material: &Material) -> [Value; 17] {
     ]
 }
 
-/// Returns where each texture of the materials was found.
+/// Returns the source of each texture of the materials.
 pub(super) fn textures(shown: &DffView) -> Rows<'_> {
     let columns = ["index", "name", "txd", "file", "width", "height", "problem"];
     let textures = shown.plan.textures.iter().enumerate();
@@ -128,7 +128,7 @@ pub(super) fn textures(shown: &DffView) -> Rows<'_> {
     Rows::new(columns, rows)
 }
 
-/// Returns the effects, whose fields depend on the type.
+/// Returns the effects. Their fields depend on the type.
 pub(super) fn effects(shown: &DffView) -> Rows<'_> {
     let columns = [
         "clump", "geometry", "index", "type", "x", "y", "z", "bytes", "fields",

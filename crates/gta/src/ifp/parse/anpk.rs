@@ -1,8 +1,8 @@
 //! `ANPK`, and `ANLF`, a list of such packages: sections with a tag and a
 //! length (FORMATS, IFP 2 and 3).
 //!
-//! Loaders check only the first tag and those of the keys, and use only the
-//! lengths of `INFO`, `NAME` and `ANIM`.
+//! Loaders check only the first tag and the tags of the keys, and use only the lengths
+//! of `INFO`, `NAME` and `ANIM`.
 
 use bytes::Bytes;
 
@@ -12,30 +12,27 @@ use hpimount_assets::parse::name;
 use hpimount_containers::io::Warnings;
 use hpimount_containers::io::{Cursor, Error, Result};
 
-/// Minimum length of a package: its own header and an `INFO` section with a
-/// number.
+/// Minimum size of a package: its header and an `INFO` section with a number.
 const PACKAGE_SIZE: usize = 20;
 
 /// Minimum length of an animation in bytes: `NAME`, `DGAN`, and `INFO` with a
 /// number.
 const ANIMATION_SIZE: usize = 28;
 
-/// Length in bytes that bounds the number of objects: the headers of `CPAN` and
-/// `ANIM`. Objects are longer, but the first ones of a truncated file should
-/// still be found.
+/// Size that bounds the number of objects: the headers of `CPAN` and `ANIM`. Objects
+/// are longer, but the first objects of a truncated file should still be found.
 const OBJECT_SIZE: usize = 16;
 
-/// Maximum length of a package's or animation's name in bytes. The games have
-/// room for 24.
+/// Maximum length of a package's or animation's name in bytes. The games support 24.
 const MAX_NAME: usize = 255;
 
 /// Bytes of an object's name.
 const NAME_SIZE: usize = 28;
 
-/// Length of an `ANIM` section that ends with a bone number.
+/// Size of an `ANIM` section that ends with a bone number.
 const SIZE_WITH_BONE: u32 = 44;
 
-/// Length of an `ANIM` section that ends with the next and previous sibling.
+/// Size of an `ANIM` section that ends with the next and previous sibling.
 pub(super) const SIZE_WITH_SIBLINGS: u32 = 48;
 
 /// Reads a list of packages.
@@ -191,8 +188,8 @@ fn read_keys(
     Ok(())
 }
 
-/// Reads the tag and length of a section. A wrong tag is only a warning, since
-/// tools write zeros there.
+/// Reads the tag and length of a section. A wrong tag is only a warning, since tools
+/// write zeros.
 fn header(
     cursor: &mut Cursor<'_>,
     expected: &'static [u8; 4],
@@ -210,8 +207,8 @@ fn header(
     cursor.u32("section length")
 }
 
-/// Reads a section whose length loaders use: the length, and the body including
-/// the padding to a multiple of 4, which the length excludes.
+/// Reads a section whose length matters to loaders: the length, and the body with
+/// padding to a multiple of 4, which the length excludes.
 fn section<'a>(
     cursor: &mut Cursor<'a>,
     expected: &'static [u8; 4],
@@ -222,8 +219,8 @@ fn section<'a>(
     Ok((length, cursor.section(padded, "section")?))
 }
 
-/// Reads a name that fills the rest of a section. A name longer than any game
-/// supports is cut with a warning, since it could be as long as the file.
+/// Reads a name up to the end of a section. A name longer than games support is
+/// truncated with a warning, since it could be as long as the file.
 fn section_name(
     body: &mut Cursor<'_>,
     field: &'static str,

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use get_size2::GetSize;
 
-/// The format of the keys of an object, which is the same for all of them.
+/// The key format of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, GetSize)]
 pub enum KeyKind {
     /// `ANPK`: rotation.
@@ -66,8 +66,8 @@ impl KeyKind {
         numbers * if self.is_compressed() { 2 } else { 4 }
     }
 
-    /// Stores a key over the bytes of another one. Numbers that this one shows alike keep
-    /// their bytes.
+    /// Stores a key over the old bytes of another key. Numbers that are shown the same
+    /// keep their bytes.
     ///
     /// # Errors
     /// Returns the part of the key and its value that cannot be stored.
@@ -108,7 +108,7 @@ impl KeyKind {
         Ok(())
     }
 
-    /// Returns the places of numbers in a key that are not the same for all kinds.
+    /// Returns the offsets of the numbers in a key that depend on the kind.
     fn places(self) -> Places {
         let numbers = self.size() / if self.is_compressed() { 2 } else { 4 };
         match self.is_tagged() {
@@ -123,7 +123,7 @@ impl KeyKind {
         }
     }
 
-    /// Returns whether keys are those of `ANPK`.
+    /// Returns whether it is a kind of `ANPK`.
     fn is_tagged(self) -> bool {
         matches!(self, Self::Kr00 | Self::Krt0 | Self::Krts)
     }
@@ -144,17 +144,17 @@ impl KeyKind {
     }
 }
 
-/// Number of the parts of a rotation, which is the first of a key. `ANPK` stores the
-/// translation, the scale and the time after it, the others time and translation.
+/// Number of the parts of a rotation, which comes first in a key. In `ANPK`,
+/// translation, scale and time follow; in other packages, time and translation.
 const ROTATION: usize = 4;
 
-/// The places of numbers in a key, counted in numbers.
+/// The positions of numbers in a key, in units of numbers.
 struct Places {
     time: usize,
     translation: usize,
 }
 
-/// A key in the units that all kinds share.
+/// A key in units that are the same for all kinds.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub struct Key {
     /// Seconds since the start of the animation. The first key of an object
@@ -173,8 +173,7 @@ pub struct Key {
 
 /// The keys of an object, in the order of the file.
 ///
-/// They are a slice of the file, which takes the least memory and can be
-/// written back unchanged.
+/// A slice of the file, which takes little memory and is written back unchanged.
 #[derive(Debug, GetSize)]
 pub struct Keys {
     kind: KeyKind,
@@ -183,8 +182,8 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Returns the keys from their stored bytes. An incomplete key at the end
-    /// is omitted from everything except [`Keys::bytes`].
+    /// Returns the keys in encoded form. An incomplete key at the end is omitted from
+    /// everything except [`Keys::bytes`].
     pub fn new(kind: KeyKind, bytes: Bytes) -> Self {
         Self { kind, bytes }
     }

@@ -1,10 +1,10 @@
 //! IFP: the animation packages of Grand Theft Auto III, Vice City and San
 //! Andreas, as a typed model.
 //!
-//! A package contains animations, an animation contains objects (one for every
-//! bone that it moves), an object contains keys. There are four kinds of file
-//! (FORMATS, IFP 1): `ANPK`, a list of those in `ANLF`, `ANP3`, and its older
-//! form `ANP2`. Everything is little-endian.
+//! A package contains animations, an animation contains objects (one for every bone
+//! that it moves), and an object contains keys. There are four kinds of file (FORMATS,
+//! IFP 1): `ANPK`, `ANLF` with a list of `ANPK` packages, `ANP3`, and its older form
+//! `ANP2`. Everything is little-endian.
 
 mod anp3;
 mod anpk;
@@ -27,12 +27,12 @@ pub const EXTENSIONS: &[&str] = &["ifp"];
 pub struct Ifp {
     /// True if the packages are wrapped in an `ANLF` list.
     pub is_list: bool,
-    /// The packages: one, or as many as an `ANLF` list has.
+    /// The packages: one, or those in an `ANLF` list.
     pub packages: Vec<Package>,
     /// Length of the file in bytes.
     pub file_size: u64,
-    /// Absolute offset of the end of the last package; the rest of the file is
-    /// not part of any animation.
+    /// Absolute offset of the end of the last package. The rest of the file does not
+    /// belong to any animation.
     pub parsed_end: u64,
     /// True if the bytes after the last package are all zero.
     pub trailing_zero: bool,
@@ -73,12 +73,11 @@ pub struct Package {
     pub offset: u64,
     /// Size according to its header, without the header's 8 bytes.
     pub declared_size: u32,
-    /// Name by which scripts refer to it.
+    /// Name in scripts.
     pub name: String,
     /// `ANPK`: length of the `INFO` section as stored, without padding.
     pub info_size: Option<u32>,
-    /// Number of bytes after the NULs of names that are not zero, in the whole
-    /// package.
+    /// Number of nonzero bytes after the NULs of names, in the whole package.
     pub junk_after_nul: usize,
     /// The animations, in the order of the file.
     pub animations: Vec<Animation>,
@@ -92,10 +91,10 @@ impl Package {
     }
 }
 
-/// A stored size or end that differs from the real one. Loaders ignore these.
+/// A wrong size or end in the file. Loaders ignore these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Mismatch {
-    /// As stored: a size in bytes, or an absolute offset.
+    /// The stored value: a size in bytes, or an absolute offset.
     pub declared: u64,
     /// As found.
     pub actual: u64,
@@ -137,14 +136,14 @@ impl Animation {
         ends.reduce(f32::max).unwrap_or(0.0)
     }
 
-    /// Returns the number of keys of the object that has the most.
+    /// Returns the maximum number of keys of an object.
     pub fn frames(&self) -> usize {
         let counts = self.objects.iter().map(Object::frames);
         counts.max().unwrap_or(0)
     }
 
-    /// Returns whether the animation moves the whole figure: the translation of
-    /// a root object is not the same in all its keys.
+    /// Returns whether the animation moves the whole figure: the translation of a root
+    /// object changes.
     pub fn has_root_motion(&self) -> bool {
         let roots = self.objects.iter().filter(|object| object.is_root());
         roots.filter_map(|root| root.keys.as_ref()).any(|keys| {
@@ -216,8 +215,8 @@ impl Object {
         }
     }
 
-    /// Returns whether the object moves the whole figure: it is bone 0, or has
-    /// no bone number and the name of a root.
+    /// Returns whether the object moves the whole figure: it is bone 0, or a root by
+    /// name without bone number.
     fn is_root(&self) -> bool {
         match self.bone_id {
             Some(id) if id >= 0 => id == 0,
@@ -230,7 +229,7 @@ impl Object {
 }
 
 impl Ifp {
-    /// Returns all animations, those of the first package first.
+    /// Returns all animations, package by package.
     pub fn animations(&self) -> impl Iterator<Item = &Animation> {
         let packages = self.packages.iter();
         packages.flat_map(|package| &package.animations)
