@@ -78,16 +78,16 @@ pub mod kind {
 /// Length of a chunk's header in bytes.
 pub const HEADER: usize = 12;
 
-/// Bits of a size whose top byte is spoilt.
+/// Mask of a size without its corrupted top byte.
 const MENDED_SIZE: u32 = 0x00FF_FFFF;
 
-/// The version of the library that wrote a chunk, as stored.
+/// The library version that wrote a chunk, as stored.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Version(pub u32);
 
 impl Version {
-    /// Returns the version as one number, `0x34003` for 3.4.0.3. The old form
-    /// has it in its two low bytes without the build number.
+    /// Returns the version as a number, `0x34003` for 3.4.0.3. The old form, without
+    /// build number, is in the two low bytes.
     pub fn number(self) -> u32 {
         if self.0 & 0xFFFF_0000 == 0 {
             return self.0 << 8;
@@ -148,13 +148,13 @@ impl Chunk {
         found.ok_or_else(|| Error::damaged(self.offset, field, "is missing"))
     }
 
-    /// Returns the data of plugins in the first extension among the children.
+    /// Returns the plugin data in the first extension among the children.
     pub fn plugins(&self) -> Plugins {
         let extension = self.children().find(|chunk| chunk.kind == kind::EXTENSION);
         extension.map_or_else(Plugins::default, |chunk| chunk.as_plugins())
     }
 
-    /// Returns the data of plugins in this extension.
+    /// Returns the plugin data in this extension.
     pub fn as_plugins(&self) -> Plugins {
         Plugins(self.children())
     }
@@ -164,7 +164,7 @@ impl Chunk {
         Cursor::new(&self.body, self.offset, endian)
     }
 
-    /// Returns the body as a string up to its first NUL.
+    /// Returns the body as a string, up to its first NUL.
     pub fn string(&self) -> String {
         until_nul(&self.body)
     }
@@ -190,7 +190,7 @@ impl Chunk {
     }
 }
 
-/// The data of plugins of an object, as chunks that are parsed on request.
+/// The plugin data of an object, as chunks that are parsed on request.
 #[derive(Debug, Default, Clone)]
 pub struct Plugins(Chunks);
 
@@ -208,10 +208,10 @@ impl Plugins {
 
 /// Consecutive chunks in some bytes.
 ///
-/// A chunk that is larger than the remaining bytes is cut, and is the last one.
-/// Fewer bytes than a header at the end are left over. Tools that lock models
-/// against editing spoil the top byte of sizes, which the games ignore: a size
-/// that fits only without its top byte is read so, and the chunk is mended.
+/// A chunk that exceeds the remaining bytes is truncated and ends the iteration. A
+/// trailing partial header is left over. Tools that lock models against editing corrupt
+/// the top byte of sizes, which the games ignore: if a size fits only without its top
+/// byte, the byte is ignored and the chunk counts as mended.
 #[derive(Debug, Default, Clone)]
 pub struct Chunks {
     rest: Bytes,
@@ -227,7 +227,7 @@ impl Chunks {
         }
     }
 
-    /// Returns the number of bytes after the chunks returned so far.
+    /// Returns the number of bytes after the last returned chunk.
     pub fn left(&self) -> usize {
         self.rest.len()
     }

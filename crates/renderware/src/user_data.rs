@@ -1,5 +1,5 @@
-//! Named values that modeling programs attach to frames, materials and
-//! geometries (FORMATS, GTA 5.6).
+//! Named values that modeling programs attach to frames, materials and geometries
+//! (FORMATS, GTA 5.6).
 
 use super::Chunk;
 use hpimount_assets::parse::count::count;
@@ -15,7 +15,7 @@ pub struct UserData {
     pub values: Values,
 }
 
-/// The values of [`UserData`], which have the same type.
+/// The values of [`UserData`], all of one type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Integers.
@@ -79,8 +79,8 @@ fn string(cursor: &mut Cursor<'_>, field: &'static str) -> Result<String> {
     Ok(until_nul(cursor.take(length, field)?))
 }
 
-/// Returns the value of the list `name` if it is a single string: how some
-/// exporters store the names of frames.
+/// Returns the value of the list `name` if it is a single string: some exporters store
+/// the names of frames this way.
 pub(super) fn text(plugin: &Chunk, name: &str) -> Option<String> {
     let lists = read(plugin).ok()?;
     let list = lists.into_iter().find(|list| list.name == name)?;

@@ -1,12 +1,12 @@
-//! Worlds: the geometry of a level as a tree of planes, whose leaves are
-//! sectors. Numbers are little-endian (FORMATS, HIP assets 7).
+//! Worlds: the geometry of a level as a tree of planes, with sectors as leaves.
+//! Little-endian (FORMATS, HIP assets 7).
 
 use super::clump::{Material, Mesh, Sector, SectorFormat, read_materials};
 use super::{Chunk, Version, kind};
 use hpimount_assets::parse::floats;
 use hpimount_containers::io::{Endian, Error, Result, Warnings};
 
-/// Lengths of headers: since version 3.2, and before.
+/// Header sizes: since version 3.2, and before.
 const HEADER: usize = 0x40;
 const OLD_HEADER: usize = 0x34;
 
@@ -24,10 +24,9 @@ pub struct World {
     /// Flags: geometry flags in the low 16 bits, then the number of UV sets. Bit 24 is
     /// set if the sectors are native.
     pub flags: u32,
-    /// The least and the greatest corner of the box around it; headers before
-    /// version 3.2 have none.
+    /// The minimum and maximum corner of the bounding box; missing before version 3.2.
     pub bounds: Option<[[f32; 3]; 2]>,
-    /// The sectors, including those that cannot be read.
+    /// The sectors, including unreadable ones.
     pub sectors: Vec<Sector>,
     /// Number of planes.
     pub planes: usize,
@@ -35,8 +34,8 @@ pub struct World {
     pub depth: usize,
     /// The materials.
     pub materials: Vec<Material>,
-    /// For each number of a material in a [`Sector::mesh`], the number in
-    /// [`World::materials`].
+    /// The number in [`World::materials`] for each material number in a
+    /// [`Sector::mesh`].
     pub material_entries: Vec<usize>,
 }
 
@@ -76,21 +75,21 @@ impl World {
         }
     }
 
-    /// Returns the vertices and triangles of all sectors. Their materials are
-    /// numbers of [`World::materials`].
+    /// Returns the vertices and triangles of all sectors. Material numbers refer to
+    /// [`World::materials`].
     pub fn mesh(&self) -> Mesh {
         let entries = |entry: u32| self.material_entries.get(entry as usize);
         Mesh::joined(self.sectors.iter().filter_map(|sector| {
             let mut mesh = sector.mesh()?;
             for part in &mut mesh.parts {
-                // Entries were checked when the sector was read.
+                // Reading the sector checked the entries.
                 part.material = entries(part.material).map_or(0, |&material| material as u32);
             }
             Some(mesh)
         }))
     }
 
-    /// Returns whether vertices of a sector have normals of their own.
+    /// Returns whether vertices of any sector have normals.
     pub fn has_normals(&self) -> bool {
         let mut sectors = self.sectors.iter();
         sectors.any(|sector| super::export::has_normals(&sector.geometry))
@@ -187,7 +186,7 @@ impl World {
         self.sectors.push(sector);
     }
 
-    /// Warns about counts of the header that are wrong.
+    /// Warns about wrong counts in the header.
     fn check(&self, counts: &Counts, at: u64, warnings: &mut Warnings) {
         let sum = |count: fn(&Sector) -> u32| {
             let counts = self.sectors.iter().map(|sector| u64::from(count(sector)));

@@ -14,7 +14,8 @@ pub struct BinMesh {
     pub material: u32,
     /// Number of indices.
     pub count: u32,
-    /// True if each index after the second makes a triangle with the two before it.
+    /// True for strips: each index after the second forms a triangle with the previous
+    /// two.
     is_strip: bool,
     /// Bytes of an index, 2 or 4.
     width: usize,

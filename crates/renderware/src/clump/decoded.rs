@@ -10,8 +10,8 @@ use super::opengl::OpenGl;
 use super::skin::Influence;
 
 impl Geometry {
-    /// Returns the vertices and triangles; `None` for an unsupported form. They
-    /// take at most 64 times the bytes of their source.
+    /// Returns the vertices and triangles, or `None` for an unsupported form. The
+    /// result takes at most 64 times the memory of the source.
     pub fn mesh(&self) -> Option<Mesh> {
         match &self.vertices {
             Vertices::Plain(plain) => Some(self.plain_mesh(plain)),
@@ -31,8 +31,8 @@ impl Geometry {
         }
     }
 
-    /// Returns the vertices and triangles of a geometry of OpenGL. Its colors at
-    /// night may be among the attributes of the vertices, or in the plugin.
+    /// Returns the vertices and triangles of an OpenGL geometry. Night colors may be
+    /// vertex attributes, or in the plugin.
     fn opengl_mesh(&self, opengl: &OpenGl) -> Mesh {
         let mut mesh = opengl.mesh();
         if mesh.night_colors.is_empty() {
@@ -136,8 +136,8 @@ impl Geometry {
         triangles
     }
 
-    /// Returns the mesh of the vertices of a native geometry. `each_triangle`
-    /// calls a function with the triangles of a mesh.
+    /// Returns the mesh of a native geometry's vertices. `each_triangle` calls a
+    /// function with the triangles of a mesh.
     fn native_mesh(
         &self,
         mut mesh: Mesh,

@@ -45,7 +45,7 @@ impl Placement {
         std::array::from_fn(|i| turned[i] + self.position[i])
     }
 
-    /// Returns the transform that maps points as `map` does, which must be affine.
+    /// Returns the transform of an affine map.
     pub fn of(map: impl Fn([f32; 3]) -> [f32; 3]) -> Self {
         let position = map([0.0; 3]);
         let [right, up, at] = AXES.map(|axis| subtract(map(axis), position));
@@ -57,7 +57,7 @@ impl Placement {
         }
     }
 
-    /// Returns it as the transformation of a node. Shear is lost.
+    /// Returns the transformation of a node. Shear is lost.
     pub fn transform(&self) -> Transform {
         Transform::from_axes([self.right, self.up, self.at, self.position])
     }
@@ -90,7 +90,8 @@ impl Placement {
         })
     }
 
-    /// Transforms the normal of a surface; `None` if it has no direction then.
+    /// Transforms the normal of a surface, or returns `None` if the result has no
+    /// direction.
     pub fn normal(&self, normal: [f32; 3]) -> Option<[f32; 3]> {
         let cofactors = self.cofactors();
         let side = dot(self.right, cofactors[0]).signum();
@@ -103,7 +104,7 @@ impl Placement {
         [cross(up, at), cross(at, right), cross(right, up)]
     }
 
-    /// Returns whether it maps points almost as another one does.
+    /// Returns whether two transforms are almost the same.
     pub fn is_near(&self, other: &Self) -> bool {
         let axes = |one: &Self| [one.right, one.up, one.at];
         let size = |parts: &[f32]| {
@@ -125,7 +126,7 @@ impl Placement {
 
 const AXES: [[f32; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
-/// Largest relative difference of transforms that are the same but for rounding.
+/// Relative tolerance for rounding of transforms.
 const NEAR: f32 = 1e-4;
 
 impl Default for Placement {
@@ -141,11 +142,11 @@ pub struct Frame {
     pub name: String,
     /// Transform relative to the parent.
     pub placement: Placement,
-    /// Number of its parent. There are no cycles.
+    /// Number of the parent. There are no cycles.
     pub parent: Option<usize>,
     /// Flags.
     pub flags: u32,
-    /// The node of a skeleton that it represents.
+    /// The skeleton node of this frame.
     pub node: Option<Node>,
     /// Plugins.
     pub plugins: Plugins,

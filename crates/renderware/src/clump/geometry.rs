@@ -31,21 +31,21 @@ pub struct Geometry {
     pub flags: u16,
     /// Number of UV sets.
     pub uv_sets: usize,
-    /// Number of triangles, as stored; for native geometry the number before
-    /// the conversion to strips.
+    /// Number of triangles, as stored. For native geometry, the number before the
+    /// conversion to strips.
     pub declared_triangles: u32,
     /// Number of vertices, as stored.
     pub declared_vertices: u32,
     /// Number of morph targets, as stored.
     pub declared_morphs: u32,
-    /// The morph targets; the first is the shape that is shown.
+    /// The morph targets. The first is the visible shape.
     pub morphs: Vec<MorphTarget>,
     /// The vertices and triangles.
     pub vertices: Vertices,
     /// The materials.
     pub materials: Vec<Material>,
-    /// For each number of a material in triangles and meshes, the number in
-    /// [`Geometry::materials`].
+    /// The number in [`Geometry::materials`] for each material number in triangles and
+    /// meshes.
     pub material_entries: Vec<usize>,
     /// Triangles by material, in drawing order.
     pub meshes: Vec<BinMesh>,
@@ -57,7 +57,7 @@ pub struct Geometry {
     pub skin: Option<Skin>,
     /// Plugins.
     pub plugins: Plugins,
-    /// Why it cannot be read; its vertices are [`Vertices::None`] then.
+    /// The error; after one, the vertices are [`Vertices::None`].
     pub error: Option<Error>,
     night_colors: Bytes,
 }
@@ -65,7 +65,7 @@ pub struct Geometry {
 /// A shape of a geometry.
 #[derive(Debug, Default, Clone)]
 pub struct MorphTarget {
-    /// Center and radius of a sphere around it.
+    /// Center and radius of the bounding sphere.
     pub sphere: [f32; 4],
     positions: Bytes,
     pub(super) normals: Bytes,
@@ -90,8 +90,8 @@ impl MorphTarget {
         }
     }
 
-    /// Sets the normals as sectors have them: three signed bytes in 127ths, and
-    /// an unused one.
+    /// Decodes normals in the form of sectors: three signed bytes in units of 1/127,
+    /// and an unused byte.
     pub(super) fn set_small_normals(&mut self, stored: &[u8]) {
         let parts =
             stored.as_chunks::<4>().0.iter().flat_map(|[x, y, z, _]| {
@@ -115,7 +115,7 @@ pub enum Vertices {
     Xbox(Xbox),
     /// In the native form of the PlayStation 2.
     PlayStation2(Ps2),
-    /// In the native form of OpenGL. The meshes have the triangles.
+    /// In the native form of OpenGL. The triangles are in the meshes.
     OpenGl(OpenGl),
 }
 
@@ -171,7 +171,7 @@ impl Plain {
 }
 
 impl Geometry {
-    /// Reads a geometry, or as much of it as there is before an error.
+    /// Reads a geometry. After an error, it contains the parts before the error.
     pub(super) fn read(chunk: &Chunk, warnings: &mut Warnings) -> Self {
         let mut geometry = Self::default();
         if let Err(error) = geometry.fill(chunk, warnings) {
@@ -211,7 +211,7 @@ impl Geometry {
                 _ => {}
             }
         }
-        // Native data need the meshes, which may follow them.
+        // Native data need the meshes, which may come later.
         if let Some(plugin) = self.plugins.find(kind::NATIVE_DATA) {
             self.native(&plugin, warnings)?;
         }
@@ -392,7 +392,7 @@ impl Geometry {
         }
     }
 
-    /// Warns about triangles of meshes whose vertices do not exist.
+    /// Warns about triangles of meshes with missing vertices.
     fn check_meshes(&self, at: u64, warnings: &mut Warnings) {
         let vertices = self.declared_vertices;
         let drawn = self.meshes.iter().flat_map(BinMesh::triangles);

@@ -1,6 +1,6 @@
-//! Geometry as the GameCube draws it: arrays of positions, normals, colors and
-//! texture coordinates, and display lists with an index into each for every
-//! vertex. Big-endian except for the first three words.
+//! GameCube geometry: arrays of positions, normals, colors and texture coordinates, and
+//! display lists with an index into each array for every vertex. Big-endian except for
+//! the first three words.
 
 use std::collections::BTreeSet;
 
@@ -27,8 +27,8 @@ const TRIANGLES: u8 = 0x90;
 const STRIP: u8 = 0x98;
 const FAN: u8 = 0xA0;
 
-/// The values of a vertex: its indices into the arrays, by attribute, and the
-/// number of its matrix.
+/// The slots of a vertex: its indices into the arrays, by attribute, and the number of
+/// its matrix.
 pub(super) const SLOTS: usize = (LAST - POSITION) as usize + 2;
 const MATRIX: usize = SLOTS - 1;
 pub(super) type Corner = [u16; SLOTS];
@@ -101,8 +101,8 @@ impl Gx {
         self.triangles
     }
 
-    /// Reads the structure of a native geometry. `has_matrices` says whether
-    /// vertices begin with the number of a matrix, if the skin tells.
+    /// Reads the structure of a native geometry. `has_matrices` tells whether vertices
+    /// begin with a matrix number, if the skin decides that.
     pub(super) fn read(fields: &Chunk, has_matrices: Option<bool>) -> Result<Self> {
         let mut cursor = fields.cursor(Endian::Little);
         cursor.u32("native platform")?;
@@ -125,7 +125,7 @@ impl Gx {
                 return Err(error);
             }
             gx.has_matrices = true;
-            // The error of the usual form is reported.
+            // Only the error of the usual form is reported.
             gx.count(base).map_err(|_| error)?;
         }
         Ok(gx)
@@ -282,7 +282,7 @@ impl Gx {
     }
 }
 
-/// Reads the attributes. An array ends where the next begins.
+/// Reads the attributes. The end of an array is the start of the next.
 fn attributes(head: &mut Cursor<'_>, data: &Bytes) -> Result<Vec<Attribute>> {
     head.take(8, "native header")?;
     let at = head.offset();
@@ -334,8 +334,8 @@ fn attributes(head: &mut Cursor<'_>, data: &Bytes) -> Result<Vec<Attribute>> {
     Ok(arrays.collect())
 }
 
-/// Takes the display lists, which are the rest of the header. Together they may
-/// not be longer than the data.
+/// Takes the display lists, which are the rest of the header. Together they must not
+/// exceed the data.
 fn lists(head: &mut Cursor<'_>, data: &Bytes) -> Result<Vec<Bytes>> {
     let mut lists = Vec::new();
     let mut left = data.len();

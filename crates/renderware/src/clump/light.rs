@@ -7,7 +7,7 @@ use hpimount_containers::io::{Endian, Result};
 /// A light.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Light {
-    /// Number of its frame; `None` if there is no such frame.
+    /// Number of its frame; `None` if the frame does not exist.
     pub frame: Option<usize>,
     /// Range of the light.
     pub radius: f32,

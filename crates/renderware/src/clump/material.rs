@@ -13,7 +13,7 @@ pub struct Material {
     pub flags: u32,
     /// Red, green, blue, alpha.
     pub color: [u8; 4],
-    /// Ambient, specular and diffuse share; old versions have none.
+    /// Ambient, specular and diffuse coefficients; old versions have none.
     pub surface: Option<[f32; 3]>,
     /// The texture.
     pub texture: Option<TextureName>,
@@ -22,7 +22,7 @@ pub struct Material {
 }
 
 impl Material {
-    /// Returns the texture, unless its name is empty.
+    /// Returns the texture if it has a name.
     pub fn named_texture(&self) -> Option<&TextureName> {
         let texture = self.texture.as_ref();
         texture.filter(|named| !named.name.is_empty())
@@ -40,8 +40,8 @@ pub struct TextureName {
     pub sampling: Sampling,
 }
 
-/// Reads a material list: the materials, and for each entry of the list the
-/// number of its material. An entry may refer to an earlier one.
+/// Reads a material list: the materials, and the material number for each entry of the
+/// list. An entry may repeat an earlier one.
 pub fn read(list: &Chunk) -> Result<(Vec<Material>, Vec<usize>)> {
     let fields = list.child(kind::STRUCT, "material list")?;
     let mut cursor = fields.cursor(Endian::Little);

@@ -1,5 +1,5 @@
 //! Meshes: one list of vertices with all attributes, and triangles by material.
-//! They are the source of exported models.
+//! Exported models are made from these.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,9 @@ pub struct Mesh {
     pub normals: Vec<[f32; 3]>,
     /// Their colors; empty if they have none.
     pub colors: Vec<[u8; 4]>,
-    /// Their colors at night; empty if they have none.
+    /// Night colors; may be empty.
     pub night_colors: Vec<[u8; 4]>,
-    /// Their texture coordinates, by set; v goes downwards.
+    /// Texture coordinates, by set; v points down.
     pub uvs: Vec<Vec<[f32; 2]>>,
     /// Matrix numbers, three times the bone numbers; may be empty.
     pub matrices: Vec<u8>,
@@ -25,11 +25,11 @@ pub struct Mesh {
 /// The triangles of a material.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// Number of the entry of the material, see
+    /// Number of the material entry, see
     /// [`Geometry::material_entries`](super::Geometry::material_entries).
     pub material: u32,
-    /// The triangles, counter-clockwise, without degenerate ones (two corners
-    /// at the same position), which only connect strips.
+    /// The triangles, counter-clockwise. Degenerate triangles (two corners at the same
+    /// position), which only connect strips, are omitted.
     pub triangles: Vec<[u32; 3]>,
 }
 
@@ -40,8 +40,8 @@ impl Mesh {
         a.is_some() && b.is_some() && c.is_some() && a != b && b != c && a != c
     }
 
-    /// Returns the vertices and triangles of several meshes. Attributes that
-    /// only some of them have are filled up with neutral values.
+    /// Joins the vertices and triangles of several meshes. Attributes that only some of
+    /// them have are filled with neutral values.
     pub fn joined(meshes: impl Iterator<Item = Self>) -> Self {
         let (mut joined, mut parts) = (Self::default(), Parts::default());
         for mesh in meshes {
@@ -72,8 +72,8 @@ impl Mesh {
     }
 }
 
-/// Appends the `added` values of more vertices to the `own` ones; empty values
-/// are none.
+/// Appends the attribute values `added` to `own`. An empty list means that the
+/// attribute is missing.
 fn join<T: Clone>(values: &mut Vec<T>, own: usize, more: Vec<T>, added: usize, neutral: T) {
     if values.is_empty() && more.is_empty() {
         return;

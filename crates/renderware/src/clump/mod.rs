@@ -1,9 +1,9 @@
 //! Clumps: models as a hierarchy of frames, geometries, and atomics, which
 //! place a geometry in a frame (FORMATS, HIP assets 7 and GTA 5).
 //!
-//! Geometry and skins are read in the platform-independent form and in the
-//! forms of the GameCube, the Xbox, the PlayStation 2 and OpenGL. A geometry that
-//! cannot be read does not hide the others.
+//! Geometry and skins are read in the platform-independent form and in the native forms
+//! of the GameCube, the Xbox, the PlayStation 2 and OpenGL. A broken geometry does not
+//! hide the others.
 
 mod bin_mesh;
 mod decoded;
@@ -64,9 +64,9 @@ pub struct Clump {
 /// An atomic: a geometry placed in a frame.
 #[derive(Debug, Default, Clone)]
 pub struct Atomic {
-    /// Number of the frame; `None` if there is no such frame.
+    /// Number of the frame; `None` if the frame does not exist.
     pub frame: Option<usize>,
-    /// Number of the geometry; `None` if there is no such geometry.
+    /// Number of the geometry; `None` if the geometry does not exist.
     pub geometry: Option<usize>,
     /// Flags: 1 for collisions, 4 for rendering.
     pub flags: u32,
@@ -85,7 +85,7 @@ impl Clump {
         self.geometries.get(atomic.geometry?)
     }
 
-    /// Returns the first error of a geometry if none can be read.
+    /// Returns the first error of a geometry if none is readable.
     pub fn error(&self) -> Option<&Error> {
         let mut geometries = self.geometries.iter();
         let error = self.geometries.first()?.error.as_ref();
@@ -131,8 +131,7 @@ impl Clump {
         Ok(())
     }
 
-    /// Fills in a clump of one atomic with its geometry from the atomic's
-    /// chunk.
+    /// Reads a clump of one atomic with its geometry from the atomic's chunk.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] if the atomic is broken.
@@ -203,8 +202,8 @@ impl Clump {
         Ok(())
     }
 
-    /// Reads the number of an atomic's geometry. An atomic without the number
-    /// has its geometry inside, which is added.
+    /// Reads the geometry number of an atomic. An atomic without the number contains
+    /// its geometry, which is added.
     fn geometry_number(
         &mut self,
         chunk: &Chunk,
@@ -248,8 +247,8 @@ impl Clump {
     }
 }
 
-/// Returns the names of the textures of materials, in order of first
-/// appearance, without duplicates, ignoring case.
+/// Returns the texture names of all materials, in order of first use, without
+/// duplicates, ignoring case.
 pub fn texture_names(clumps: &[Clump]) -> impl Iterator<Item = &str> {
     names_of_textures(materials(clumps))
 }
@@ -260,8 +259,8 @@ pub fn materials(clumps: &[Clump]) -> impl Iterator<Item = &Material> {
     geometries.flat_map(|geometry| &geometry.materials)
 }
 
-/// Returns the names of the textures of `materials`, in order of first
-/// appearance, without duplicates, ignoring case.
+/// Returns the texture names of `materials`, in order of first use, without duplicates,
+/// ignoring case.
 pub fn names_of_textures<'a>(
     materials: impl Iterator<Item = &'a Material>,
 ) -> impl Iterator<Item = &'a str> {
@@ -271,8 +270,7 @@ pub fn names_of_textures<'a>(
     names.filter(move |name| !name.is_empty() && known.insert(name.to_ascii_lowercase()))
 }
 
-/// Returns the memory of clumps on the heap in bytes, without the bytes of
-/// their file.
+/// Returns the heap memory of clumps in bytes, without the bytes of their file.
 pub fn memory(clumps: &[Clump]) -> usize {
     let clump = |clump: &Clump| {
         size_of::<Clump>()

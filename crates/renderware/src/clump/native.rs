@@ -1,5 +1,4 @@
-//! Native geometry: which platform its data are for, and the skin that belongs
-//! to them.
+//! Native geometry: its platform, and its skin.
 
 use super::geometry::{Geometry, PRELIT, Vertices};
 use super::gx::Gx;
@@ -16,9 +15,9 @@ const XBOX: u32 = 5;
 const GAMECUBE: u32 = 6;
 
 impl Geometry {
-    /// Reads the native data, and the skin, without which they can be shown.
+    /// Reads the native data and the skin. The data can be shown without the skin.
     pub(super) fn native(&mut self, plugin: &Chunk, warnings: &mut Warnings) -> Result<()> {
-        // Mobile games have no structure around the data.
+        // Mobile games do not wrap the data in a structure.
         let is_structure = |one: &Chunk| one.kind == kind::STRUCT && !one.body.is_empty();
         let fields = plugin.children().next().filter(is_structure);
         let (fields, platform) = match &fields {
@@ -28,7 +27,7 @@ impl Geometry {
                 (fields, Some(platform))
             }
         };
-        // A skin of another form is none.
+        // A skin of another form is ignored.
         let skin = self.plugins.find(kind::SKIN);
         let skin = skin.filter(|skin| skin.child(kind::STRUCT, "native skin").is_ok());
         let mut problem = None;
@@ -82,8 +81,8 @@ impl Geometry {
         Ok(())
     }
 
-    /// Checks that the native data have as many meshes as the list of meshes,
-    /// which has their materials.
+    /// Checks that the native data have as many meshes as the mesh list, which has
+    /// their materials.
     pub(super) fn check_mesh_count(&self, found: usize, at: u64) -> Result<()> {
         let meshes = self.meshes.len();
         if found == meshes {

@@ -1,5 +1,5 @@
-//! Skins of native geometry: the bones of each vertex as the consoles store
-//! them (FORMATS, HIP assets 7).
+//! Skins of native geometry: the bones of each vertex, as stored for consoles (FORMATS,
+//! HIP assets 7).
 
 use bytes::Bytes;
 
@@ -14,7 +14,7 @@ const MAX_WEIGHTS: u8 = 4;
 /// Entries of each table of bones in a skin of the Xbox.
 const TABLE: usize = 256;
 
-/// Number of the matrix of a bone, in places of the list of used bones.
+/// Factor from a position in the list of used bones to the bone's matrix number.
 pub(super) const MATRIX_STEP: u16 = 3;
 
 /// Reads the counts of bones, used bones and weights, and the used bones.
@@ -30,7 +30,7 @@ fn head(cursor: &mut Cursor<'_>, body: &Bytes) -> Result<(u8, Bytes, u8)> {
     Ok((bones, used, weights))
 }
 
-/// Reads a number of bones of 32 bits.
+/// Reads a 32-bit number of bones.
 fn bone_count(cursor: &mut Cursor<'_>) -> Result<u8> {
     let at = cursor.offset();
     let stored = cursor.u32("bone count")?;
@@ -54,9 +54,9 @@ fn matrices(cursor: &mut Cursor<'_>, bones: u8) -> Result<Vec<[f32; 16]>> {
 }
 
 impl Skin {
-    /// Reads the skin of a GameCube geometry. It has bones for each position,
-    /// or, with one weight, none: the display lists have the number of a matrix
-    /// for each vertex.
+    /// Reads the skin of a GameCube geometry. It has bones for each position. With a
+    /// single weight, it lacks these, and the display lists have a matrix number for
+    /// each vertex.
     pub(super) fn read_gamecube(plugin: &Chunk, positions: u32) -> Result<Self> {
         let chunk = plugin.child(kind::STRUCT, "native skin")?;
         let mut cursor = chunk.cursor(Endian::Little);
@@ -125,7 +125,7 @@ impl Skin {
                 let numbers = numbers[..2 * width].as_chunks().0.iter().map(|&number| {
                     let place = u16::from_le_bytes(number) / MATRIX_STEP;
                     let bone = places.get(usize::from(place)).copied().unwrap_or(-1);
-                    // No bone has this number, which a later check reports.
+                    // No bone has this number, so a later check reports it.
                     u8::try_from(bone).unwrap_or(u8::MAX)
                 });
                 influence(numbers, weights.iter().map(|&one| f32::from(one) / 255.0))
@@ -148,8 +148,7 @@ impl Skin {
         ))
     }
 
-    /// Reads the skin of a PlayStation 2 geometry, whose vertices have the
-    /// bones.
+    /// Reads the skin of a PlayStation 2 geometry, whose vertices contain the bones.
     pub(super) fn read_ps2(plugin: &Chunk, points: &[Influence]) -> Result<Self> {
         let chunk = plugin.child(kind::STRUCT, "native skin")?;
         let mut cursor = chunk.cursor(Endian::Little);
@@ -166,7 +165,7 @@ impl Skin {
         ))
     }
 
-    /// Reads the skin of an OpenGL geometry, whose vertices have the bones.
+    /// Reads the skin of an OpenGL geometry, whose vertices contain the bones.
     pub(super) fn read_opengl(plugin: &Chunk, points: &[Influence]) -> Result<Self> {
         let chunk = plugin.child(kind::STRUCT, "native skin")?;
         let mut cursor = chunk.cursor(Endian::Little);
@@ -184,8 +183,7 @@ impl Skin {
         ))
     }
 
-    /// Returns the bones of a vertex whose only one has this number of a
-    /// matrix.
+    /// Returns the bones of a vertex with a single bone, given by its matrix number.
     pub(super) fn of_matrix(&self, matrix: u8) -> Influence {
         let place = usize::from(matrix) / usize::from(MATRIX_STEP);
         let bone = self.used.get(place).copied().unwrap_or(u8::MAX);
@@ -193,7 +191,7 @@ impl Skin {
     }
 }
 
-/// Returns up to four bones and their weights. A bone without a weight is 0.
+/// Returns up to four bones and their weights. Bones without weight are 0.
 fn influence(bones: impl Iterator<Item = u8>, weights: impl Iterator<Item = f32>) -> Influence {
     let mut influence = Influence::default();
     for (index, (bone, weight)) in bones.zip(weights).take(4).enumerate() {

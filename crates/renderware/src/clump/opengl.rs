@@ -1,6 +1,5 @@
-//! Geometry as mobile games draw it with OpenGL: vertices of declared
-//! attributes. The list of meshes has the triangles. Little-endian (FORMATS,
-//! GTA 5.3).
+//! OpenGL geometry of mobile games: vertices with declared attributes. The triangles
+//! are in the mesh list. Little-endian (FORMATS, GTA 5.3).
 
 use bytes::Bytes;
 
@@ -19,7 +18,7 @@ const ATTRIBUTE: usize = 24;
 /// Maximum number of components of an attribute.
 const MAX_COMPONENTS: usize = 4;
 
-/// Texture coordinates that are whole numbers are in these parts.
+/// Unit fraction of integer texture coordinates.
 const UV_PARTS: f32 = 512.0;
 
 /// Meaning of an attribute.
@@ -74,7 +73,7 @@ impl Kind {
         }
     }
 
-    /// Returns the number that stands for 1 in normalized attributes.
+    /// Returns the integer that represents 1 in normalized attributes.
     fn one(self) -> f32 {
         match self {
             Self::Float => 1.0,
@@ -85,7 +84,7 @@ impl Kind {
         }
     }
 
-    /// Returns a number, which these bytes begin with.
+    /// Reads a number at the start of these bytes.
     fn number(self, bytes: &[u8]) -> f32 {
         let short = || [bytes[0], bytes[1]];
         match self {
@@ -182,8 +181,8 @@ impl OpenGl {
         attributes.copied().find(|one| one.role == role)
     }
 
-    /// Returns the numbers of an attribute of all vertices; empty if they do
-    /// not have it. Components that are not stored are 0.
+    /// Returns the numbers of an attribute of all vertices, or nothing if they lack it.
+    /// Missing components are 0.
     fn numbers<const N: usize>(&self, role: Role) -> Vec<[f32; N]> {
         let Some(attribute) = self.find(role) else {
             return Vec::new();
@@ -217,8 +216,8 @@ impl OpenGl {
     }
 }
 
-/// Reads the declaration of an attribute. All have the length of a vertex, the
-/// `stride`.
+/// Reads the declaration of an attribute. All declarations contain the length of a
+/// vertex, the `stride`.
 fn attribute(cursor: &mut Cursor<'_>, stride: &mut Option<usize>) -> Result<Attribute> {
     let start = cursor.offset();
     let role = cursor.u32("attribute")?;

@@ -1,6 +1,5 @@
-//! Geometry as the PlayStation 2 draws it: for each mesh a chain of DMA tags,
-//! whose data are codes that unpack batches of vertices. Little-endian
-//! (FORMATS, HIP assets 7).
+//! PlayStation 2 geometry: for each mesh a chain of DMA tags, whose data are codes that
+//! unpack batches of vertices. Little-endian (FORMATS, HIP assets 7).
 
 use std::collections::BTreeMap;
 
@@ -16,8 +15,7 @@ use hpimount_containers::io::{Cursor, Endian, Error, Result};
 /// Maximum number of tags of a chain.
 const MAX_TAGS: usize = 1 << 16;
 
-/// Maximum number of vertices of a geometry, counting those that batches
-/// repeat.
+/// Maximum number of vertices of a geometry, counting those that batches repeat.
 const MAX_VERTICES: usize = 1 << 20;
 
 /// Kinds of DMA tags.
@@ -40,16 +38,16 @@ const UVS: u16 = 1;
 enum Attribute {
     Uvs,
     Colors,
-    /// Colors of the day in the low bytes, of the night in the high ones.
+    /// Day colors in the low bytes, night colors in the high bytes.
     DayAndNight,
     Normals,
     Bones,
 }
 
-/// Bit of the last number of a position: no triangle ends at this vertex.
+/// Flag in the last number of a position: no triangle ends at this vertex.
 const NO_TRIANGLE: i32 = 0x8000;
 
-/// Bits of a weight that are the number of the bone.
+/// Mask of the bone number in a weight.
 const BONE: u32 = 0x3FF;
 
 /// Geometry as the PlayStation 2 draws it.
@@ -68,7 +66,7 @@ pub struct Ps2 {
     has_normals: bool,
 }
 
-/// The vertices of all batches, without those that continue a strip.
+/// The vertices of all batches, without repeated ones that continue a strip.
 #[derive(Debug, Default)]
 pub(super) struct Unpacked {
     /// The vertices, without triangles.
@@ -86,7 +84,7 @@ struct Array {
     width: usize,
     size: Size,
     is_unsigned: bool,
-    /// The elements, with 0 for numbers that they do not have.
+    /// The elements, with 0 for missing numbers.
     elements: Vec<[i32; 4]>,
 }
 
@@ -112,8 +110,9 @@ impl Size {
 type Batch = BTreeMap<u16, Array>;
 
 impl Ps2 {
-    /// Reads the structure of a native geometry of `meshes` meshes. Colors of a
-    /// geometry without the flag for them are placeholders.
+    /// Reads the structure of a native geometry of `meshes` meshes. If the geometry
+    /// lacks the flag for colors, its colors are placeholders. Fails if a chain is
+    /// broken or endless, or vertices lack an attribute.
     pub(super) fn read(
         fields: &Chunk,
         meshes: usize,
@@ -162,8 +161,7 @@ impl Ps2 {
         self.has_normals
     }
 
-    /// Returns the vertices and triangles, which were checked when they were
-    /// read.
+    /// Returns the vertices and triangles, which were checked while reading.
     pub(super) fn unpacked(&self) -> Unpacked {
         self.unpack(0).unwrap_or_default()
     }
@@ -173,7 +171,7 @@ impl Ps2 {
         let mut drawn = 0;
         for chain in &self.chains {
             unpacked.triangles.push(Vec::new());
-            // The positions at the end of the last batch.
+            // The positions at the end of the previous batch.
             let mut last = Vec::new();
             run(chain, at, |count, batch| {
                 drawn += count;
@@ -224,7 +222,7 @@ impl Ps2 {
             .iter()
             .map(|&[x, y, z, _]| [x, y, z].map(|part| places.number(part, self.unit)))
             .collect();
-        // A strip is continued by a batch that repeats its last two vertices.
+        // A batch that repeats the last two vertices continues the strip.
         let repeats = self.is_strips && positions.len() >= 2 && last.ends_with(&positions[..2]);
         let skip = if repeats { 2 } else { 0 };
         let mesh = &mut unpacked.mesh;
@@ -299,7 +297,7 @@ impl Ps2 {
 }
 
 impl Array {
-    /// Returns the attribute at an address, by the form of its elements.
+    /// Returns the attribute at an address, according to the form of its elements.
     fn attribute(&self, address: u16, uv_sets: usize) -> Option<Attribute> {
         match (self.size, self.width) {
             (Size::Word, 2) => Some(Attribute::Uvs),
@@ -313,7 +311,7 @@ impl Array {
         }
     }
 
-    /// Returns a number of a position or of texture coordinates: a float, or a
+    /// Returns a component of a position or of texture coordinates: a float, or a
     /// multiple of `unit`.
     fn number(&self, part: i32, unit: f32) -> f32 {
         match self.size {
@@ -323,8 +321,8 @@ impl Array {
     }
 }
 
-/// Returns the bones of a vertex. Each number is a weight whose lowest bits are
-/// four times the number of the bone after it.
+/// Returns the bones of a vertex. Each number is a weight whose lowest bits are four
+/// times the next bone number.
 fn influence(element: &[i32; 4]) -> Influence {
     let words = element.map(i32::cast_unsigned);
     let weights = words.map(|word| f32::from_bits(word & !BONE));
@@ -340,7 +338,7 @@ fn influence(element: &[i32; 4]) -> Influence {
 fn run(chain: &Bytes, at: u64, mut draw: impl FnMut(usize, &Batch) -> Result<()>) -> Result<()> {
     let mut cursor = Cursor::new(chain, at, Endian::Little);
     let mut state = State::default();
-    // References could repeat the same bytes without end.
+    // References could repeat the same bytes endlessly.
     let mut left = 2 * chain.len();
     for _ in 0..MAX_TAGS {
         let here = cursor.offset();
@@ -385,8 +383,8 @@ fn run(chain: &Bytes, at: u64, mut draw: impl FnMut(usize, &Batch) -> Result<()>
 struct Codes {
     bytes: Vec<u8>,
     at: u64,
-    /// True if the data is elsewhere. A code of the tag that unpacks it is the last one then: data
-    /// of other batches may follow.
+    /// True if the tag refers to data elsewhere. Then the tag's unpack code ends it:
+    /// data of other batches may follow.
     is_reference: bool,
 }
 
@@ -410,8 +408,8 @@ impl State {
             let here = cursor.offset();
             let code = cursor.u32("code")?;
             match code >> 24 & 0x7F {
-                // Settings without data: no operation, cycles, offsets, modes,
-                // masks, marks, and waiting.
+                // Settings without data: no operation, cycles, offsets, modes, masks,
+                // marks, and waiting.
                 0..=3 | 5..=7 | 0x10 | 0x11 | 0x13 => {}
                 4 => self.count = (code & 0x3FF) as usize,
                 0x14 | 0x15 | 0x17 => {
@@ -524,7 +522,7 @@ mod tests {
         let one = 1.0_f32.to_bits();
         let words = [0x0400_0001, positions(1), one, one, one, DRAW];
         assert_eq!(batches(&chain(&words)).unwrap(), [1]);
-        // Data that are never drawn, and a code that is unknown.
+        // Data that are never drawn, and an unknown code.
         assert!(batches(&chain(&words[..5])).is_err());
         assert!(batches(&chain(&[0x4000_0000])).is_err());
     }
@@ -532,7 +530,7 @@ mod tests {
     #[test]
     fn what_follows_referenced_data_belongs_to_others() {
         let one = 1.0_f32.to_bits();
-        // A position of three words and the beginning of the next one.
+        // A position of three words and the start of the next one.
         let reference = [REFERENCE << 28 | 1, 3, 0, positions(1)];
         let end = [END << 28, 0, 0x0400_0001, DRAW];
         let data = [one, one, one, 0xBF80_0000];

@@ -14,14 +14,14 @@ const PRELIT: u32 = 8;
 const NORMALS: u32 = 0x10;
 const TWO_UVS: u32 = 0x80;
 
-/// First version whose triangles have the material after the vertices.
+/// First version that stores the material of a triangle after its vertices.
 const MATERIAL_LAST: u32 = 0x3_6000;
 
-/// Maximum number of vertices of a sector; triangles have numbers of 16 bits.
+/// Maximum number of vertices of a sector, because triangles use 16-bit numbers.
 const MAX_VERTICES: u32 = u16::MAX as u32;
 
-/// Bytes of a triangle, a position, a stored normal, a color and a pair of
-/// texture coordinates.
+/// Sizes of a triangle, a position, a stored normal, a color and a pair of texture
+/// coordinates in bytes.
 const TRIANGLE: usize = 8;
 const POSITION: usize = 12;
 const NORMAL: usize = 4;
@@ -33,7 +33,7 @@ const UV: usize = 8;
 pub struct SectorFormat {
     /// Flags of the world: geometry flags, and the number of UV sets from bit 16 on.
     pub flags: u32,
-    /// Number of entries of the world's list of materials.
+    /// Length of the world's material list.
     pub materials: usize,
 }
 
@@ -56,17 +56,17 @@ impl SectorFormat {
 /// A part of the geometry of a world.
 #[derive(Debug, Default)]
 pub struct Sector {
-    /// Number that is added to the numbers of materials of triangles.
+    /// Offset of the material numbers of triangles.
     pub first_material: i32,
-    /// The least and the greatest corner of the box around it, as stored.
+    /// The minimum and maximum corner of the bounding box, as stored.
     pub bounds: [[f32; 3]; 2],
-    /// Vertices and triangles. The numbers of their materials are entries of the world's list of
-    /// materials, less `first_material`.
+    /// Vertices and triangles. Their material numbers are entries of the world's
+    /// material list, minus `first_material`.
     pub geometry: Geometry,
 }
 
 impl Sector {
-    /// Reads a sector, or as much of it as there is before an error.
+    /// Reads a sector. After an error, it contains the parts before the error.
     pub fn read(chunk: &Chunk, format: SectorFormat, warnings: &mut Warnings) -> Self {
         let mut sector = Self::default();
         if let Err(error) = sector.fill(chunk, format, warnings) {
@@ -76,8 +76,8 @@ impl Sector {
         sector
     }
 
-    /// Returns the vertices and triangles with the entries of the world's list
-    /// of materials; `None` for a sector that cannot be read.
+    /// Returns the vertices and triangles with entries of the world's material list, or
+    /// `None` if the sector is unreadable.
     pub fn mesh(&self) -> Option<Mesh> {
         let mut mesh = self.geometry.mesh()?;
         for part in &mut mesh.parts {
@@ -88,7 +88,7 @@ impl Sector {
 
     /// Returns its memory in bytes, without the bytes of its file.
     pub fn memory(&self) -> usize {
-        // Normals and triangles are converted when they are read.
+        // Reading converts normals and triangles.
         let triangles = match &self.geometry.vertices {
             Vertices::Plain(plain) => plain.triangles.len(),
             _ => 0,
@@ -213,7 +213,7 @@ impl Sector {
     }
 }
 
-/// Returns an entry of the list of `count` materials.
+/// Returns an entry of a list of `count` materials.
 fn entry(first: i32, material: u32, count: usize) -> Option<usize> {
     let sum = i64::from(first) + i64::from(material);
     usize::try_from(sum).ok().filter(|&entry| entry < count)

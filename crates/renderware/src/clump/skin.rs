@@ -10,19 +10,19 @@ use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 /// Encoding of a skin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// As since version 3.4: with a list of the used bones.
+    /// Since version 3.4: with a list of the used bones.
     New,
-    /// As before version 3.4: with a word before each matrix.
+    /// Before version 3.4: with a word before each matrix.
     Old,
     /// In the atomic, together with the nodes of the skeleton.
     Atomic,
-    /// As the GameCube has it: with bones of positions, or of matrices.
+    /// For the GameCube: bones of positions, or of matrices.
     GameCube,
-    /// As the Xbox has it.
+    /// For the Xbox.
     Xbox,
-    /// As the PlayStation 2 has it: the vertices have the bones.
+    /// For the PlayStation 2: vertices contain the bones.
     Ps2,
-    /// As OpenGL has it: the vertices have the bones.
+    /// For OpenGL: vertices contain the bones.
     OpenGl,
 }
 
@@ -47,7 +47,7 @@ pub struct Skin {
     matrices: Vec<[f32; 16]>,
 }
 
-/// Bytes of the bones and the weights of a vertex.
+/// Size of the bones and the weights of a vertex in bytes.
 const VERTEX: usize = 4 + 16;
 
 /// Bytes of a matrix.
@@ -145,8 +145,8 @@ impl Skin {
         }
     }
 
-    /// Returns the bones of each vertex; for a native geometry of the GameCube,
-    /// of each position, or none.
+    /// Returns the bones of each vertex. For native GameCube geometry, returns the
+    /// bones of each position, or none.
     pub fn indices(&self) -> impl Iterator<Item = [u8; 4]> {
         self.indices.as_chunks().0.iter().copied()
     }
@@ -196,7 +196,7 @@ fn points(cursor: &mut Cursor<'_>, body: &Bytes, vertices: u32) -> Result<(Bytes
     Ok((indices, weights))
 }
 
-/// Reads a matrix. Tools left junk in the last of each four numbers.
+/// Reads a matrix. Every fourth number is junk from tools.
 pub(super) fn matrix_in(cursor: &mut Cursor<'_>) -> Result<[f32; 16]> {
     let mut matrix = floats(cursor, "bone matrix")?;
     for (row, last) in [(3, 0.0), (7, 0.0), (11, 0.0), (15, 1.0)] {

@@ -1,5 +1,5 @@
-//! Geometry as the Xbox draws it: vertices of a declared format, and lists of
-//! indices, one for each mesh. Little-endian (FORMATS, HIP assets 7).
+//! Xbox geometry: vertices in a declared format, and index lists, one for each mesh.
+//! Little-endian (FORMATS, HIP assets 7).
 
 use bytes::Bytes;
 
@@ -27,7 +27,7 @@ const TANGENTS: u32 = 0x0E00_0000;
 /// Length of the tangents of a vertex in bytes.
 const TANGENTS_SIZE: usize = 8;
 
-/// Number of UV sets that a format may have.
+/// Maximum number of UV sets in a format.
 const UV_SETS: u32 = 4;
 
 /// Flags of a geometry.
@@ -68,7 +68,7 @@ struct Field {
 enum Kind {
     Byte,
     Short,
-    /// A short that stands for a fraction of 32767.
+    /// A 16-bit fraction of 32767.
     Fraction,
     /// Three fractions in a word, of 11, 11 and 10 bits.
     Packed,
@@ -110,7 +110,7 @@ impl Format {
         let mut uvs = Vec::new();
         let colors = (number & COLORS != 0).then_some(());
         let colors = match colors {
-            // A color takes a word, whatever it is made of.
+            // A color takes a word in every format.
             Some(()) => Some(field(4, 4)??.at),
             None => None,
         };
@@ -129,7 +129,7 @@ impl Format {
         })
     }
 
-    /// Returns the number of the format of a geometry that does not name one.
+    /// Returns the default format number of a geometry.
     fn usual(flags: u16, sets: usize) -> u32 {
         let mut number = 5;
         if flags & NORMALS != 0 {
@@ -309,7 +309,7 @@ fn indices(list: &[u8]) -> impl Iterator<Item = u16> {
 /// Takes the indices of each mesh. Lists are aligned. A list without a valid offset
 /// follows the previous list.
 fn lists(head: &Bytes, at: u64, meshes: usize) -> Result<Vec<Bytes>> {
-    // The first place after an offset that is 8 more than a multiple of 16.
+    // The next offset that is 8 more than a multiple of 16.
     let aligned = |at: usize| at + (24 - at % 16) % 16;
     let mut cursor = Cursor::new(head, at, Endian::Little);
     cursor.seek(at + HEADER as u64, "native meshes")?;
@@ -319,7 +319,7 @@ fn lists(head: &Bytes, at: u64, meshes: usize) -> Result<Vec<Bytes>> {
     for number in 0..meshes {
         cursor.take(8, "native mesh")?;
         let length = 2 * cursor.u32("native index count")? as usize;
-        // Offsets are relative to a place 24 bytes before the structure.
+        // Offsets count from 24 bytes before the structure.
         let stored = (cursor.u32("native index offset")? as usize).checked_sub(24);
         cursor.take(8, "native mesh")?;
         next = aligned(next);

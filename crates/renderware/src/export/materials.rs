@@ -1,4 +1,4 @@
-//! The materials of models, and the textures that they name, for scenes.
+//! The materials of models and their textures, for scenes.
 
 use std::collections::HashMap;
 
@@ -8,26 +8,26 @@ use hpimount_assets::model::scene::{self, Alpha, MaterialNames};
 use hpimount_assets::model::{not_shown, padded};
 use hpimount_containers::io::Warnings;
 
-/// Flag of a geometry: the colors of its materials are used with textures.
+/// Flag of a geometry: material colors apply to textured materials too.
 const MATERIAL_COLORS: u16 = 0x40;
 
-/// Maximum number of textures of a model that are looked up.
+/// Maximum number of textures looked up for a model.
 const MAX_TEXTURES: usize = 1024;
 
 /// Display of the materials of a geometry.
 #[derive(Debug, Clone, Copy)]
 pub struct Surface {
-    /// True if their colors are used with their textures.
+    /// True if material colors apply to textured materials too.
     has_colors: bool,
     is_unlit: bool,
     is_double_sided: bool,
-    /// The color of materials whose texture is not there; their own without it.
+    /// The color of materials with a missing texture; by default, their own color.
     missing: Option<[f32; 4]>,
 }
 
 impl Surface {
-    /// Creates it from the flags of a geometry. Materials are visible from one
-    /// side, and have their own color where a texture is missing.
+    /// Creates it from the flags of a geometry. Materials are single-sided, and a
+    /// missing texture is replaced by the material's color.
     pub fn new(flags: u16, has_normals: bool) -> Self {
         Self {
             has_colors: flags & MATERIAL_COLORS != 0,
@@ -45,7 +45,7 @@ impl Surface {
         }
     }
 
-    /// Shows materials whose texture is missing in a color.
+    /// Sets the color of materials with a missing texture.
     pub fn marked(self, missing: [f32; 4]) -> Self {
         Self {
             missing: Some(missing),
@@ -53,7 +53,7 @@ impl Surface {
         }
     }
 
-    /// Returns a material; `texture` is the number of its texture.
+    /// Returns a material. `texture` is the number of its texture.
     fn material(
         self,
         name: String,
@@ -89,8 +89,8 @@ impl Surface {
     }
 }
 
-/// Returns the materials of a scene, named after their textures, followed by a
-/// plain one.
+/// Returns the materials of a scene, named after their textures, followed by a plain
+/// material.
 pub fn materials<'a>(
     listed: impl Iterator<Item = (Surface, &'a Material)> + Clone,
     textures: &[TextureUse],
@@ -144,7 +144,7 @@ pub fn look_up<'a>(
     textures
 }
 
-/// Adds problems for the geometries of a clump that are not shown.
+/// Adds problems for the hidden geometries of a clump.
 pub fn check(number: usize, geometries: &[Geometry], problems: &mut Warnings) {
     for (index, geometry) in geometries.iter().enumerate() {
         if let Some(why) = super::problem(geometry) {

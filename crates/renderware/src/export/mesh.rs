@@ -4,7 +4,7 @@ use crate::clump::{Geometry, Mesh, Placement, Vertices};
 use hpimount_assets::model::math::{add, cross, finite, subtract, unit};
 use hpimount_assets::model::scene::{self, Corner, Part};
 
-/// Returns why a geometry is not shown, or `None` if it is.
+/// Returns the reason why a geometry is not shown.
 pub fn problem(geometry: &Geometry) -> Option<&'static str> {
     match &geometry.vertices {
         Vertices::Plain(_)
@@ -17,8 +17,7 @@ pub fn problem(geometry: &Geometry) -> Option<&'static str> {
     }
 }
 
-/// Returns the numbers of vertices and triangles; `None` for a geometry that is
-/// not shown.
+/// Returns the numbers of vertices and triangles, or `None` for a hidden geometry.
 pub fn sizes(geometry: &Geometry) -> Option<(usize, usize)> {
     match &geometry.vertices {
         Vertices::Plain(plain) => {
@@ -48,11 +47,11 @@ pub fn has_normals(geometry: &Geometry) -> bool {
     }
 }
 
-/// Number of the attribute of a GameCube geometry that is a normal.
+/// Attribute number of normals in a GameCube geometry.
 const GX_NORMAL: u8 = 10;
 
-/// Returns a mesh, transformed by `placement`, as one of a scene. `material`
-/// returns the number of the scene's material for an entry of the geometry.
+/// Converts a mesh to a scene mesh, transformed by `placement`. `material` maps entries
+/// of the geometry to scene materials.
 pub fn scene_mesh(
     mesh: &Mesh,
     placement: &Placement,

@@ -1,4 +1,4 @@
-//! Clumps as scenes: the steps that the families share.
+//! Clumps as scenes: the steps shared by the families.
 
 mod materials;
 mod mesh;

@@ -14,8 +14,8 @@ pub struct Motions {
 }
 
 impl Motions {
-    /// Adds an animation with these tracks, or a note why it is omitted. All
-    /// animations together have at most [`MAX_CURVES`] tracks and [`MAX_POSES`]
+    /// Adds an animation with these tracks, or a note with the reason of its omission.
+    /// All animations together have at most [`MAX_CURVES`] tracks and [`MAX_POSES`]
     /// keys.
     pub fn add(&mut self, name: &str, tracks: Result<Vec<Track>, String>) {
         match tracks.and_then(|tracks| self.counted(tracks)) {
@@ -45,14 +45,14 @@ impl Motions {
         self.notes.push(sentence);
     }
 
-    /// Gives a scene the motions and the notes.
+    /// Adds the motions and the notes to a scene.
     pub fn put_into(self, scene: &mut Scene<'_>) {
         scene.motions.extend(self.motions);
         scene.notes.extend(self.notes);
     }
 }
 
-/// Returns a rotation with length 1; none for one of length 0.
+/// Normalizes a rotation. A rotation of length 0 becomes the identity.
 pub fn unit_rotation(rotation: [f32; 4]) -> [f32; 4] {
     let length = rotation.iter().map(|part| part * part).sum::<f32>().sqrt();
     match length > 1e-6 && length.is_finite() {

@@ -1,8 +1,8 @@
 //! Skins: the bones of a clump as joints of a scene.
 //!
-//! The frames give the bind pose. Without a skin, the vertices are shown in it,
-//! too. The matrices of a skin are not needed: they describe the same pose if
-//! the model was exported in it.
+//! The frames give the bind pose. Without a skin, vertices are shown in the bind pose,
+//! too. The skin's matrices are not needed: they describe the same pose if the model
+//! was exported in it.
 
 use std::collections::HashMap;
 
@@ -11,8 +11,8 @@ use hpimount_assets::model::MAX_JOINTS;
 use hpimount_assets::model::math::finite;
 use hpimount_assets::model::scene::{Joint, Node, Scene, Weight, Weights};
 
-/// Returns the frame of each bone of a clump's skeleton; `None` if there is no
-/// complete skeleton.
+/// Returns the frame of each bone of a clump's skeleton, or `None` if the skeleton is
+/// incomplete.
 pub fn bones(clump: &Clump) -> Option<Vec<usize>> {
     let nodes = clump.frames.iter().enumerate();
     let nodes = nodes.filter_map(|(frame, one)| Some((frame, one.node.as_ref()?)));
@@ -21,7 +21,7 @@ pub fn bones(clump: &Clump) -> Option<Vec<usize>> {
         .map(|(frame, node)| (node.id, frame))
         .collect();
     let skeletons = nodes.map(|(_, node)| &node.bones);
-    // The first games have the skeleton in the skin.
+    // In the first games, the skeleton is in the skin.
     let skins = clump.geometries.iter().filter_map(|one| one.skin.as_ref());
     let mut skeletons = skeletons.chain(skins.map(|skin| &skin.nodes));
     let bones = skeletons.find(|bones| !bones.is_empty())?;
@@ -52,8 +52,8 @@ pub fn add_frames(clump: &Clump, root: Option<usize>, scene: &mut Scene<'_>) {
     }
 }
 
-/// Adds the frames of a clump to a scene as nodes below `root`, and the frames
-/// of bones as joints. Returns false if a frame has no inverse.
+/// Adds the frames of a clump to a scene as nodes below `root`, and the bones' frames
+/// as joints. Returns false if a frame has no inverse.
 pub fn add_joints(
     clump: &Clump,
     bones: &[usize],
@@ -79,8 +79,8 @@ pub fn add_joints(
     }
 }
 
-/// Returns the joint weights of the points of a geometry; empty without a skin
-/// for this number of joints and points.
+/// Returns the joint weights of a geometry's points, or nothing without a skin for this
+/// number of joints and points.
 pub fn weights_of(geometry: &Geometry, points: usize, joints: usize) -> Vec<Weights> {
     let skin = geometry.skin.as_ref();
     if skin.is_none_or(|skin| usize::from(skin.bones) != joints) {
@@ -96,8 +96,8 @@ pub fn weights_of(geometry: &Geometry, points: usize, joints: usize) -> Vec<Weig
     }
 }
 
-/// Returns the joints of a point from its bones and their weights: each once,
-/// with weights that add up to 1.
+/// Converts the bones of a point to joints without duplicates, with weights that sum to
+/// 1.
 fn shares(bones: [u8; 4], weights: [f32; 4], joints: usize) -> Weights {
     let mut shares = Weights::default();
     let mut count = 0;
@@ -128,8 +128,7 @@ fn shares(bones: [u8; 4], weights: [f32; 4], joints: usize) -> Weights {
     })
 }
 
-/// Returns the inverse matrix of a node, column by column; `None` for a
-/// singular one.
+/// Returns the inverse matrix of a node, column by column; `None` if it is singular.
 fn inverse_of(scene: &Scene<'_>, node: usize) -> Option<[f32; 16]> {
     let inverse = Placement::of(|point| scene.point(node, point)).inverse()?;
     let columns = [inverse.right, inverse.up, inverse.at, inverse.position];

@@ -1,9 +1,9 @@
-//! The textures that materials of a model name.
+//! The textures that a model's materials use.
 
 use crate::texture::Sampling;
 use hpimount_assets::model::scene::{Alpha, Texture, Wrap};
 
-/// A texture named by materials of a model.
+/// A texture that a model's materials use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextureUse {
     /// Name, without extension.
@@ -26,12 +26,12 @@ pub enum TextureState {
     },
     /// Nothing.
     Missing,
-    /// An asset that cannot be shown as a picture, and why.
+    /// An asset that cannot be shown as a picture, with the reason.
     Unreadable(String),
 }
 
 impl TextureUse {
-    /// Returns it as the texture of a material, with this number of its picture.
+    /// Returns the texture for a material, with this picture number.
     pub fn sampled(&self, picture: usize, sampling: Sampling) -> Texture {
         // 0 means that nothing is set.
         let wrap = |address: u8| match address {

@@ -1,4 +1,4 @@
-//! New parts of a clump: frames, with or without meshes, behind the others.
+//! New parts of a clump: frames, with or without meshes, after the existing ones.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -16,7 +16,7 @@ use hpimount_assets::model::scene::Mesh;
 use hpimount_assets::view::import::Problems;
 use hpimount_containers::text::windows_1252_byte;
 
-/// Bytes of the numbers of the frame and the geometry in an atomic.
+/// Size of the frame and geometry numbers in an atomic.
 const NUMBERS: usize = 8;
 
 /// A new part of a clump.
@@ -28,7 +28,7 @@ pub struct NewPart {
     pub parent: usize,
     /// Placement in the parent frame.
     pub placement: Placement,
-    /// Geometry, the body of a chunk; `None` for a frame alone.
+    /// Body of the geometry's chunk; `None` for a frame alone.
     pub geometry: Option<Vec<u8>>,
 }
 
@@ -93,7 +93,7 @@ fn count(list: &Chunk) -> Result<usize, String> {
     Ok(u32::from_le_bytes(*count) as usize)
 }
 
-/// Returns a structure that begins with a number of elements, which is larger by `by`.
+/// Increments the number of elements at the start of a structure by `by`.
 fn grown(fields: &[u8], by: usize) -> Result<Vec<u8>, String> {
     let (count, rest) = fields.split_first_chunk().ok_or("has a list that is cut")?;
     let count = u32::from_le_bytes(*count).checked_add(by as u32);
@@ -152,8 +152,8 @@ fn with_geometries<'a>(
     Ok(with_body(list, &all.concat()))
 }
 
-/// Returns an atomic like another one, with other numbers of frame and geometry, and
-/// without extensions, which belong to a geometry.
+/// Copies an atomic with other frame and geometry numbers, and without extensions,
+/// which belong to a geometry.
 fn like(atomic: &Chunk, numbers: [usize; 2]) -> Result<Vec<u8>, String> {
     let fields = atomic.child(kind::STRUCT, "atomic");
     let fields = fields.map_err(|error| error.to_string())?;
@@ -170,8 +170,8 @@ fn like(atomic: &Chunk, numbers: [usize; 2]) -> Result<Vec<u8>, String> {
     ))
 }
 
-/// Returns the body of a geometry's chunk without plugins but the list of its triangles by
-/// material.
+/// Removes all plugins from the body of a geometry's chunk, except for the list of
+/// triangles by material.
 pub(super) fn without_plugins(geometry: &Chunk) -> Vec<u8> {
     let children = geometry.children().map(|child| match child.kind {
         kind::EXTENSION => {
@@ -188,23 +188,23 @@ pub(super) fn without_plugins(geometry: &Chunk) -> Vec<u8> {
     children.collect::<Vec<_>>().concat()
 }
 
-/// The most letters of the name of a frame.
+/// Maximum length of a frame's name.
 const MAX_NAME: usize = 23;
 
-/// The most bytes of new geometries together: many nodes may have one mesh.
+/// Maximum total size of new geometries in bytes: many nodes may share a mesh.
 const MAX_ADDED: usize = 64 << 20;
 
-/// A frame that parts can be below: its number, and its map to the edited scene.
+/// A possible parent frame: its number, and its map to the edited scene.
 type Frame = (usize, Affine);
 
-/// A plain geometry of a clump, whose form new ones can have.
+/// A plain geometry of a clump, the template for the form of new ones.
 type Example<'a> = (&'a ShownGeometry, &'a Geometry, &'a Mesh);
 
 /// Sources of new geometries.
 struct Examples<'a> {
     sources: Sources<'a>,
     all: Vec<Example<'a>>,
-    /// The examples by the names of their nodes.
+    /// The examples, by node name.
     named: HashMap<&'a str, usize>,
 }
 
@@ -234,7 +234,7 @@ impl ModelEdit<'_> {
         let root = self.pairing.nodes.get(first_frame).copied().flatten();
         let root = root.and_then(|node| frames.get(&node).copied());
         let (mut parts, mut length) = (Vec::new(), 0);
-        // Each node with the next frame above it. Parents come first.
+        // Each node with the nearest frame above it. Parents come first.
         let (children, roots) = scene.children();
         let mut pending: VecDeque<_> = roots.into_iter().map(|node| (node, None)).collect();
         while let Some((node, above)) = pending.pop_front() {
@@ -287,7 +287,7 @@ impl ModelEdit<'_> {
         }
     }
 
-    /// Returns the part that a new node is, and the map from its frame to the edited scene.
+    /// Returns the part for a new node, and the map from its frame to the edited scene.
     fn new_part(
         &self,
         node: usize,

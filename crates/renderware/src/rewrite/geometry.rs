@@ -1,4 +1,4 @@
-//! Geometries in the platform-independent form, with other values or other triangles.
+//! Edits of geometries in the platform-independent form: new values or new triangles.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -17,7 +17,7 @@ const PRELIT: u16 = 8;
 /// First version without surface properties in geometries.
 const WITHOUT_SURFACE: u32 = 0x3_4000;
 
-/// Maximum number of vertices, whose numbers have 16 bits.
+/// Maximum number of vertices, because indices have 16 bits.
 const MAX_VERTICES: usize = 1 << 16;
 
 /// A changed mesh of a geometry.
@@ -38,7 +38,7 @@ pub(super) struct GeometryEdit<'a> {
     pub(super) material: &'a dyn Fn(usize) -> Result<MaterialSource, String>,
 }
 
-/// Returns why a geometry cannot be edited at all.
+/// Returns the reason why a geometry cannot be edited at all.
 pub(super) fn refusal(geometry: &Geometry) -> Option<String> {
     let form = match geometry.vertices {
         Vertices::Plain(_) => return None,
@@ -126,7 +126,7 @@ impl Layout {
         }
     }
 
-    /// Returns the structure with the values that differ.
+    /// Returns the structure with the changed values.
     fn with_values(&self, fields: &[u8], edit: &GeometryEdit<'_>, mesh: &Mesh) -> Vec<u8> {
         let mut out = fields.to_vec();
         let mut put = |at: usize, values: &[f32]| put_floats(&mut out[at..], values);
@@ -188,7 +188,7 @@ fn positions(bytes: &[u8], count: usize) -> Vec<[f32; 3]> {
         .collect()
 }
 
-/// Returns center and radius of a sphere that holds all points.
+/// Returns center and radius of a sphere around all points.
 fn sphere(points: &[[f32; 3]]) -> [f32; 4] {
     let edge = |axis: usize, pick: fn(f32, f32) -> f32| {
         let parts = points.iter().map(|point| point[axis]);
@@ -221,7 +221,7 @@ fn extension(
     Ok(with_body(chunk, &with_children(chunk, new)?))
 }
 
-/// The vertices of a new geometry: corners of the mesh that differ, by first use.
+/// The vertices of a new geometry: distinct corners of the mesh, in order of first use.
 struct Welded {
     /// The corner of each vertex.
     corners: Vec<u32>,
@@ -281,7 +281,7 @@ fn bits(mesh: &Mesh, number: u32) -> Vec<u32> {
     bits
 }
 
-/// Returns the body of a geometry with other triangles.
+/// Returns the body of a geometry with new triangles.
 fn anew(
     edit: &GeometryEdit<'_>,
     layout: &Layout,
@@ -352,12 +352,12 @@ fn anew(
     })
 }
 
-/// The entry of a geometry's list for each material of a mesh, and the materials that
-/// the list gets.
+/// The entry of a geometry's list for each material of a mesh, and the materials to add
+/// to the list.
 type Materials = (HashMap<usize, u16>, Vec<Vec<u8>>);
 
 /// Returns the entry of the geometry's list for each material of a mesh, and the
-/// materials that the list gets.
+/// materials to add to the list.
 fn materials(edit: &GeometryEdit<'_>, mesh: &Mesh) -> Result<Materials, String> {
     let first = edit.geometry.material_entries.len();
     let mut added = Vec::new();
@@ -451,7 +451,7 @@ fn lists(triangles: &[([u16; 3], u16)]) -> Vec<u8> {
     words.into_iter().flat_map(u32::to_le_bytes).collect()
 }
 
-/// Returns the skin of a geometry with other weights of its vertices.
+/// Returns the skin of a geometry with new weights.
 fn skin(
     plugin: &Chunk,
     edit: &GeometryEdit<'_>,

@@ -9,20 +9,20 @@ use crate::{Chunk, Version, kind};
 use hpimount_assets::model::pairing::Pairing;
 use hpimount_assets::model::scene::Material;
 
-/// Maximum number of bytes of a texture's name.
+/// Maximum length of a texture's name in bytes.
 const MAX_NAME: usize = 31;
 
 /// First version with the surface of materials.
 const WITH_SURFACE: u32 = 0x3_0400;
 
-/// Filter and addressing of new materials: linear with mipmaps, repeated.
+/// Filter and addressing of new materials: trilinear, repeated.
 const SAMPLING: u32 = 0x1106;
 
 /// Origin of the material of a face.
 pub(super) enum MaterialSource {
-    /// It is an entry of the geometry's list.
+    /// An entry of the geometry's list.
     Entry(u16),
-    /// The list does not have it: its chunk.
+    /// A material that the list lacks: its chunk.
     Added(Vec<u8>),
 }
 
@@ -33,8 +33,8 @@ pub(super) struct Materials<'a> {
     stored: Vec<Vec<u8>>,
     /// The first of equal materials.
     firsts: HashMap<Vec<u8>, usize>,
-    /// The first material that is stored as each is: they may be large, and many nodes
-    /// may share one.
+    /// The first material with the same bytes as each: materials may be large, and many
+    /// nodes may share one.
     first_of: Vec<usize>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Materials<'a> {
         }
     }
 
-    /// Adds the materials of the next geometry, and returns the number of its first one.
+    /// Adds the materials of the next geometry, and returns the number of the first.
     pub(super) fn add(&mut self, geometry: &Geometry, chunk: Option<&Chunk>) -> usize {
         let start = self.stored.len();
         let mut parts = chunk.into_iter().flat_map(Chunk::children);
@@ -65,8 +65,8 @@ impl<'a> Materials<'a> {
         start
     }
 
-    /// Returns the number of the first material that is stored as one of the scene is, or
-    /// as a new one will be.
+    /// Returns the number of the first material with the same bytes as a scene
+    /// material, or as a new one after encoding.
     pub(super) fn first(&self, number: usize, version: Version) -> usize {
         if let Some(&first) = self.first_of.get(number) {
             return first;
@@ -76,8 +76,8 @@ impl<'a> Materials<'a> {
         first.unwrap_or(number)
     }
 
-    /// Returns where a material of the scene comes from, for a geometry whose materials
-    /// begin with number `start`.
+    /// Returns the origin of a scene material, for a geometry whose materials begin
+    /// with number `start`. Fails if the material does not exist or cannot be encoded.
     pub(super) fn source(
         &self,
         geometry: &Geometry,
@@ -109,7 +109,7 @@ impl<'a> Materials<'a> {
     }
 }
 
-/// Returns a list of materials with more of them at its end.
+/// Appends materials to a material list.
 pub(super) fn extended(list: &Chunk, added: &[Vec<u8>]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut is_counted = false;

@@ -21,7 +21,7 @@ use crate::{Chunk, Chunks, HEADER, Version, kind};
 /// New bodies of chunks, by the offsets of the old ones.
 pub type Bodies = BTreeMap<u64, Vec<u8>>;
 
-/// Returns why no mesh of a clump can be edited; `None` if one can.
+/// Returns the reason why no mesh of a clump can be edited.
 pub fn refusal(clump: &Clump) -> Option<String> {
     let refusals = clump.geometries.iter().map(geometry::refusal);
     refusals.collect::<Option<Vec<_>>>()?.into_iter().next()
@@ -36,7 +36,7 @@ pub fn replaced(file: &Bytes, bodies: &Bodies) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// Copies the chunks in some bytes, which are at `offset`.
+/// Copies the chunks in `bytes`, which begin at `offset`.
 fn copy(bytes: &Bytes, offset: u64, bodies: &Bodies, out: &mut Vec<u8>) -> Result<(), String> {
     let mut chunks = Chunks::new(bytes.clone(), offset);
     let mut at = 0;

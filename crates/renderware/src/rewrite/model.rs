@@ -16,7 +16,7 @@ use hpimount_assets::view::import::Problems;
 /// Flag of a geometry: its vertices have colors.
 const PRELIT: u16 = 8;
 
-/// Maximum number of colors at one place that are compared.
+/// Maximum number of compared colors at one place.
 const MAX_COLORS: usize = 64;
 
 /// New bodies of geometries, by clump and geometry number, with the first node that
@@ -40,8 +40,8 @@ pub struct ShownGeometry {
     pub clump: usize,
     /// The number of the geometry in it.
     pub geometry: usize,
-    /// The map from the mesh of the node to the geometry; `None` if the mesh is bent,
-    /// and cannot be edited.
+    /// The map from the node's mesh to the geometry; `None` if the mesh is bent and
+    /// cannot be edited.
     pub back: Option<Affine>,
     /// True if the node's colors are brighter than the stored colors.
     pub is_brightened: bool,
@@ -119,7 +119,7 @@ impl ModelEdit<'_> {
         bodies
     }
 
-    /// Returns the new body of a geometry, if a node shows that it changed.
+    /// Returns the new body of a geometry, if the mesh of a node changed.
     fn body(&self, one: &ShownGeometry, sources: &Sources<'_>) -> Result<Option<Vec<u8>>, String> {
         let Some((geometry, shown, mut mesh)) = self.meshes(one)? else {
             return Ok(None);
@@ -211,7 +211,7 @@ impl ModelEdit<'_> {
         }
     }
 
-    /// Returns warnings of differences that cannot be stored.
+    /// Returns warnings about changes that cannot be stored.
     pub fn warnings(&self, shown: &[ShownGeometry]) -> Vec<String> {
         let mut warnings = self.pairing.ignored();
         for one in shown {
@@ -244,7 +244,7 @@ impl ModelEdit<'_> {
     }
 }
 
-/// Returns the mesh of a geometry with the colors that are stored.
+/// Returns the mesh of a geometry with its stored colors.
 fn with_stored_colors(shown: &Mesh, geometry: &Geometry) -> Mesh {
     let mut stored = shown.clone();
     let colors = geometry.mesh().map(|mesh| mesh.colors).unwrap_or_default();
@@ -255,7 +255,7 @@ fn with_stored_colors(shown: &Mesh, geometry: &Geometry) -> Mesh {
 }
 
 /// Returns whether an edited mesh has other colors than the shown one at the same
-/// places. White is the color of new faces.
+/// places. White is the default color of new faces.
 fn is_painted(shown: &Mesh, edited: Mesh, compared: &Compared) -> bool {
     let differ = |a: &[u8; 4], b: &[u8; 4]| (0..3).any(|part| a[part].abs_diff(b[part]) > 1);
     let place = |mesh: &Mesh, corner: &Corner| mesh.points[corner.point as usize].map(f32::to_bits);

@@ -7,11 +7,11 @@ use hpimount_assets::model::affine::Affine;
 
 use super::Bodies;
 
-/// Bytes of a frame, and of its axes, which come first.
+/// Size of a frame, and of its axes, which come first.
 const FRAME: usize = 56;
 const AXES: usize = 36;
 
-/// Sets the transformations of frames that changed, by their numbers.
+/// Sets the transformations of changed frames, by number.
 ///
 /// # Errors
 /// Returns an error with the name of a sheared frame, which cannot be rotated.
@@ -54,7 +54,7 @@ pub fn frames(
     Ok(())
 }
 
-/// Writes numbers, except for those that are the old ones.
+/// Writes numbers, except for unchanged ones.
 fn put(bytes: &mut [u8], values: &[f32], old: Option<&[f32]>) {
     for (number, word) in bytes.chunks_exact_mut(4).enumerate() {
         if old.is_none_or(|old| old[number].to_bits() != values[number].to_bits()) {

@@ -60,16 +60,15 @@ pub enum D3dPixels {
     Blocks(Blocks),
     /// An index per pixel, and a palette.
     Palette {
-        /// Number of colors that are stored: 256, 32 for a palette of 16 with
-        /// indices of 8 bits, or 16.
+        /// Number of stored colors: 256, 32 for a 16-color palette with 8-bit indices,
+        /// or 16.
         colors: usize,
     },
     /// Pixels with direct colors.
     Colors(D3dColors),
 }
 
-/// Direct colors of a Direct3D texture; the names are from the highest bits to
-/// the lowest.
+/// Direct colors of a Direct3D texture, named from the highest bits to the lowest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum D3dColors {
     /// 32 bits with alpha.
@@ -103,8 +102,7 @@ pub enum D3dColors {
 }
 
 impl D3dColors {
-    /// Returns the colors of a raster format; `depth` decides for the default
-    /// one.
+    /// Returns the colors of a raster format. `depth` decides for the default format.
     fn from_raster(raster: u32, depth: u32) -> Option<Self> {
         Some(match (raster & COLORS, depth) {
             (0x100, _) | (0, 16) => Self::Argb1555,
@@ -217,9 +215,9 @@ impl D3dFormat {
 struct Header {
     texture: Texture,
     raster: u32,
-    /// The D3DFORMAT, or of Direct3D 8 whether there is alpha.
+    /// The D3DFORMAT; for Direct3D 8, the alpha flag.
     word: u32,
-    /// The compression, or of Direct3D 9 the flags.
+    /// The compression; for Direct3D 9, the flags.
     last: u8,
     word_at: u64,
 }
@@ -310,7 +308,7 @@ fn header(
     })
 }
 
-/// Returns how pixels are stored; of a palette, the largest number of colors.
+/// Returns the pixel format. For a palette, it has the maximum number of colors.
 fn pixels(header: &Header, version: D3dVersion, warnings: &mut Warnings) -> Result<D3dPixels> {
     let unknown = |at, field: &'static str, value: u32| {
         Error::damaged(at, field, format!("is {value:#x}, which is unknown"))
@@ -344,8 +342,8 @@ fn pixels(header: &Header, version: D3dVersion, warnings: &mut Warnings) -> Resu
     stored.map_or_else(raster, Ok)
 }
 
-/// Returns the pixels of a D3DFORMAT: `Some(None)` if the raster's flags or the
-/// palette decide, `None` if it is unknown.
+/// Returns the pixels of a D3DFORMAT: `Some(None)` if the raster's flags or the palette
+/// decide, `None` if it is unknown.
 fn d3d9_pixels(header: &Header, warnings: &mut Warnings) -> Option<Option<D3dPixels>> {
     let is_compressed = header.last & IS_COMPRESSED != 0;
     let has_palette = header.raster & (PALETTE_8 | PALETTE_4) != 0;
@@ -377,8 +375,8 @@ fn d3d9_pixels(header: &Header, warnings: &mut Warnings) -> Option<Option<D3dPix
     D3dColors::from_d3d(header.word).map(|colors| Some(D3dPixels::Colors(colors)))
 }
 
-/// Returns the number of colors that are stored. A palette of 16 colors has 16
-/// or 32 places; the length of level 0 after it decides between both.
+/// Returns the number of stored colors. A 16-color palette has 16 or 32 entries; the
+/// length of level 0 after it decides.
 fn stored_colors(rest: &[u8], most: usize, depth: u32, pixels: u32) -> usize {
     if most == 256 {
         return most;
@@ -396,7 +394,7 @@ fn stored_colors(rest: &[u8], most: usize, depth: u32, pixels: u32) -> usize {
     }
 }
 
-/// Reads the levels, each after its length. Rows may be padded to 4 bytes.
+/// Reads the levels, each preceded by its length. Rows may be padded to 4 bytes.
 fn levels(
     texture: &mut Texture,
     mut format: D3dFormat,
@@ -455,8 +453,8 @@ fn levels(
     Ok(())
 }
 
-/// Returns how pixels are stored, as the length of level 0 shows it: some tools
-/// store 24 bits as 32, and palettes of 16 colors have indices of 4 or 8 bits.
+/// Corrects the pixel format according to the length of level 0: some tools store 24
+/// bits as 32, and 16-color palettes have 4-bit or 8-bit indices.
 fn by_length(pixels: D3dPixels, (width, height): (u32, u32), size: usize) -> D3dPixels {
     let count = width as usize * height as usize;
     match pixels {
@@ -479,7 +477,7 @@ pub(super) fn decode(level: &Level, format: D3dFormat, palette: &[u8], out: &mut
     }
 }
 
-/// The color of an index past the palette.
+/// The color of an index past the end of the palette.
 const NO_COLOR: [u8; 4] = [255, 0, 255, 255];
 
 fn indices(level: &Level, is_half: bool, palette: &[u8], out: &mut [[u8; 4]]) {
@@ -520,7 +518,7 @@ fn direct(level: &Level, colors: D3dColors, out: &mut [[u8; 4]]) {
     }
 }
 
-/// Decodes pixels of `N` bytes. Missing ones are decoded from zeros.
+/// Decodes pixels of `N` bytes. Truncated data is padded with zeros.
 fn each<const N: usize>(level: &Level, out: &mut [[u8; 4]], decode: impl Fn([u8; N]) -> [u8; 4]) {
     for (row, pixels) in rows(level, out) {
         let stored = row.as_chunks::<N>().0;
@@ -530,7 +528,7 @@ fn each<const N: usize>(level: &Level, out: &mut [[u8; 4]], decode: impl Fn([u8;
     }
 }
 
-/// Returns the stored rows with the pixels that they are decoded to.
+/// Returns the stored rows with their decoded pixels.
 fn rows<'a>(
     level: &'a Level,
     out: &'a mut [[u8; 4]],

@@ -3,7 +3,7 @@
 use super::Texture;
 use hpimount_assets::model::{Picture, Pixels, size_problem};
 
-/// Returns why a texture cannot be shown, or `None` if it can. Decodes nothing.
+/// Returns the reason why a texture cannot be shown. Decodes nothing.
 pub fn picture_problem(texture: &Texture) -> Option<String> {
     if texture.levels.is_empty() {
         return Some("it has no pixels".to_owned());

@@ -1,7 +1,7 @@
-//! Textures as the platforms store them (FORMATS, HIP assets 4, GTA 2).
+//! Textures in the formats of the platforms (FORMATS, HIP assets 4, GTA 2).
 //!
-//! The platform comes from the stored texture and not from the archive: there
-//! are GameCube textures in Xbox archives.
+//! The texture itself determines the platform, not the archive: there are GameCube
+//! textures in Xbox archives.
 
 mod d3d;
 pub mod encode;
@@ -26,7 +26,7 @@ use hpimount_containers::io::{Endian, Error, Result, Warnings};
 /// Maximum length of the side of a texture, in pixels.
 pub const MAX_SIDE: u32 = 4096;
 
-/// A texture. Its pixels are kept as stored.
+/// A texture with encoded pixels.
 #[derive(Debug, Clone)]
 pub struct Texture {
     /// Name of the raster; often empty or different from the asset's.
@@ -47,13 +47,13 @@ pub struct Texture {
     pub has_alpha: Option<bool>,
     /// Number of levels according to the header.
     pub declared_levels: u32,
-    /// Length of all levels in bytes, according to the header.
+    /// Total length of all levels in bytes, according to the header.
     pub declared_size: Option<u32>,
     /// The existing levels, the largest first.
     pub levels: Vec<Level>,
     /// Pixel format.
     pub format: Format,
-    /// True if decoded pixels are opaque whatever their stored alpha is.
+    /// True if decoded pixels are opaque, regardless of the stored alpha.
     pub is_opaque: bool,
     /// Stored colors of the palette; may be empty.
     pub palette: Bytes,
@@ -116,7 +116,7 @@ impl Format {
 /// Filtering and addressing of a texture.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Sampling {
-    /// Filter: 1 nearest, 2 linear, 3 to 6 with levels.
+    /// Filter: 1 nearest, 2 linear, 3 to 6 with mipmaps.
     pub filter: u8,
     /// Addressing along u: 1 wrap, 2 mirror, 3 clamp, 4 border.
     pub address_u: u8,
@@ -155,8 +155,7 @@ impl Sampling {
 }
 
 impl Texture {
-    /// Creates a texture without pixels from the beginning of its header; the
-    /// rest is to be filled in.
+    /// Creates a texture without pixels from the start of its header.
     fn new(fields: &Chunk, [name, mask]: [String; 2], sampling: Sampling, format: Format) -> Self {
         Self {
             name,
@@ -178,20 +177,19 @@ impl Texture {
         }
     }
 
-    /// Returns the pixels of a level, red, green, blue and alpha, from the top
-    /// left to the bottom right. `None` if there is no such level.
+    /// Returns the RGBA pixels of a level from the top left to the bottom right, or
+    /// `None` if there is no such level.
     ///
-    /// They take at most 16 times the bytes of their source, and for the
-    /// largest level 64 MiB.
+    /// They take at most 16 times the memory of their source; for the largest level, at
+    /// most 64 MiB.
     pub fn rgba(&self, level: usize) -> Option<Vec<[u8; 4]>> {
         let mut pixels = vec![[0; 4]; self.levels.get(level)?.pixels()];
         self.decode(level, &mut pixels);
         Some(pixels)
     }
 
-    /// Decodes a level into `out`, like [`Texture::rgba`]. Writes nothing
-    /// and returns `false` if there is no such level or `out` does not have its
-    /// number of pixels.
+    /// Decodes a level into `out`, like [`Texture::rgba`]. If there is no such level or
+    /// `out` has the wrong length, writes nothing and returns `false`.
     pub fn decode(&self, level: usize, out: &mut [[u8; 4]]) -> bool {
         let Some(level) = self.levels.get(level) else {
             return false;
@@ -218,8 +216,8 @@ impl Texture {
 /// Requirements of a family of games for its textures.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
-    /// True if level 0 may lack up to half of its bytes, and wrong numbers of levels, depths and
-    /// versions are only warnings.
+    /// True if level 0 may lack up to half of its bytes, and wrong numbers of levels,
+    /// depths and versions are only warnings.
     pub may_be_cut: bool,
     /// Meaning of a cleared alpha flag on Xbox and Windows.
     pub alpha: AlphaFlag,
@@ -272,7 +270,7 @@ pub fn read(native: &Chunk, rules: Rules, warnings: &mut Warnings) -> Result<Tex
     }
 }
 
-/// Returns the name of a platform whose textures are not decoded.
+/// Returns the name of an unsupported platform.
 fn platform_name(platform: u32) -> Option<&'static str> {
     match platform {
         2 => Some("OpenGL"),
@@ -282,7 +280,7 @@ fn platform_name(platform: u32) -> Option<&'static str> {
     }
 }
 
-/// Returns the name of a native texture, also of one that cannot be read.
+/// Returns the name of a native texture, even if it cannot be read.
 pub fn name(native: &Chunk) -> Option<String> {
     let mut children = native.children();
     let fields = children.find(|chunk| chunk.kind == kind::STRUCT)?;
@@ -316,12 +314,10 @@ fn check_size(offset: u64, width: u32, height: u32) -> Result<()> {
     ))
 }
 
-/// Takes the levels, which are stored back to back. `size` is the length of a
-/// level in bytes.
+/// Takes the contiguous levels. `size` is the length of a level in bytes.
 ///
-/// At least half of level 0 must exist, so that a picture is not much larger
-/// than its source, or all of it (see [`Rules::may_be_cut`]); other levels must
-/// be complete.
+/// At least half of level 0 must exist, or all of it (see [`Rules::may_be_cut`]), so
+/// that a picture is not much larger than its source. Other levels must be complete.
 fn take_levels(
     texture: &mut Texture,
     (data, offset): (&Bytes, u64),

@@ -18,8 +18,7 @@ const COLORS: u32 = 0x0F00;
 const PALETTE_8: u32 = 0x2000;
 const PALETTE_4: u32 = 0x4000;
 
-/// Length of the packet before the pixels and of that before the palette, since
-/// version 2.
+/// Sizes of the packets before the pixels and before the palette, since version 2.
 const PACKET: usize = 0x50;
 
 /// The format of the pixels of a PlayStation 2 texture.
@@ -98,12 +97,12 @@ impl Ps2Format {
         }
     }
 
-    /// Returns whether the colors of a palette have 32 bits.
+    /// Returns whether palette colors have 32 bits.
     pub(super) fn is_wide(self) -> bool {
         self.palette_name() == Some("8888")
     }
 
-    /// Returns the same with colors of 32 bits, if there is a palette.
+    /// Returns the format with 32-bit palette colors, if there is a palette.
     pub(super) fn with_wide_palette(self) -> Self {
         let is_wide = true;
         let pixels = match self.pixels {
@@ -283,8 +282,8 @@ impl Header {
         ))
     }
 
-    /// Returns the levels in `pixels`, which begin at `offset`. Since version
-    /// 2, each begins with a packet and is padded to 16 bytes.
+    /// Returns the levels in `pixels`, which begin at `offset`. Since version 2, each
+    /// begins with a packet and is padded to 16 bytes.
     fn levels(
         &self,
         pixels: &Bytes,
@@ -364,8 +363,7 @@ pub(super) fn decode(level: &Level, format: Ps2Format, palette: &[u8], out: &mut
     }
 }
 
-/// Decodes pixels; `color` maps the number of a pixel in the data to its
-/// color.
+/// Decodes pixels. `color` returns the color of a pixel by its number in the data.
 fn place(level: &Level, format: Ps2Format, out: &mut [[u8; 4]], color: impl Fn(usize) -> [u8; 4]) {
     let place = places(level, format);
     let rows = out.chunks_exact_mut(level.width as usize);
@@ -389,8 +387,8 @@ pub(super) fn places(level: &Level, format: Ps2Format) -> impl Fn(usize, usize) 
     }
 }
 
-/// Returns the colors of a palette; missing ones are transparent. In a palette
-/// of 256, bits 3 and 4 of an index are exchanged.
+/// Returns the colors of a palette; missing colors are transparent. In a palette of
+/// 256, bits 3 and 4 of an index are exchanged.
 pub(super) fn colors(palette: &[u8], is_wide: bool, is_exchanged: bool) -> [[u8; 4]; 256] {
     let stored = stored_colors(palette, is_wide);
     std::array::from_fn(|index| {

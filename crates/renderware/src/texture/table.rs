@@ -45,7 +45,7 @@ pub fn values(texture: &Texture) -> [Value; COLUMNS.len()] {
     ]
 }
 
-/// Adds the cells of [`COLUMNS`] to a row.
+/// Appends the cells of [`COLUMNS`] to a row.
 pub fn cells(texture: &Texture, table: &mut Table<'_>) {
     for value in values(texture) {
         table.text(&value.to_string());

@@ -30,7 +30,7 @@ fn colors_of(raster: u32) -> Option<XboxColors> {
     })
 }
 
-/// Returns the format for a raster's flags, read at `offset`, and a compression.
+/// Returns the format for the flags of a raster at `offset`, and a compression.
 fn format_of(raster: u32, compression: u8, offset: u64) -> Result<XboxFormat> {
     let unknown = |field: &'static str, value: u32| {
         Err(Error::damaged(
@@ -115,7 +115,7 @@ pub(super) fn read(fields: &Chunk, rules: Rules, warnings: &mut Warnings) -> Res
     Ok(texture)
 }
 
-/// Warns about sizes that cannot be swizzled, and indices out of range.
+/// Warns about sizes that cannot be swizzled, and about indices out of range.
 fn check_pixels(texture: &Texture, format: XboxFormat, warnings: &mut Warnings) {
     let at = texture.offset;
     let is_swizzlable = texture.width.is_power_of_two() && texture.height.is_power_of_two();

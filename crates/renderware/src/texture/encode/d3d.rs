@@ -7,8 +7,8 @@ use hpimount_assets::parse::pixels::color::{
 };
 use hpimount_assets::parse::pixels::encode::block;
 
-/// Encodes a level, whose old data `level` has. `indices` has the palette indices, in
-/// formats with a palette. Pixels that are shown alike keep their bytes.
+/// Encodes a level with the old data `level`. `indices` has the palette indices in
+/// formats with a palette. Pixels that look the same keep their bytes.
 pub(super) fn encode(
     level: &Level,
     format: D3dFormat,
@@ -25,7 +25,7 @@ pub(super) fn encode(
             for (number, &index) in indices.iter().enumerate() {
                 let (row, x) = place(number);
                 if let Some(byte) = data.get_mut(row + x / 2) {
-                    // The left one is in the high half.
+                    // The left pixel is in the high half.
                     let shift = 4 * (1 - x % 2);
                     *byte = *byte & !(15 << shift) | (index as u8 & 15) << shift;
                 }
@@ -61,7 +61,7 @@ pub(super) fn encode(
     data
 }
 
-/// Returns the stored form of a color, in the first bytes.
+/// Encodes a color in the first bytes.
 fn color(colors: D3dColors, pixel: [u8; 4]) -> [u8; 4] {
     let [r, g, b, a] = pixel;
     let word = |word: u16| {

@@ -1,6 +1,6 @@
-//! Pictures as textures: the inverse of [`Texture::rgba`]. The texture keeps its format and
-//! number of levels, and its size where that is fixed; smaller levels are computed from the picture, and
-//! colors that the palette lacks replace those that are not needed any more.
+//! Pictures as textures: the inverse of [`Texture::rgba`]. The texture keeps its format
+//! and number of levels, and its size where that is fixed. Smaller levels are computed
+//! from the picture, and missing palette colors replace unused ones.
 
 mod d3d;
 mod ps2;
@@ -52,8 +52,8 @@ pub fn import(
     Ok(Imported::Changed(changed))
 }
 
-/// Returns `file`, which `texture` was read from, with other pixels. `read` reads
-/// the texture from the new file.
+/// Replaces the pixels of `texture` in `file`, which it was read from. `read` reads the
+/// texture from the new file.
 fn with_pixels(
     file: &Bytes,
     texture: &Texture,
@@ -115,13 +115,13 @@ fn with_pixels(
     Ok(import::with_pixels(changed, pixels, &shown, form))
 }
 
-/// The places of the alpha flag in the fields of a texture, for Xbox and Direct3D 8, and
+/// Offsets of the alpha flag in the fields of a texture, for Xbox and Direct3D 8, and
 /// for Direct3D 9.
 const ALPHA_FLAG: usize = 76;
 const ALPHA_FLAG_9: usize = 87;
 
-/// Returns the place of the alpha flag in the fields of a texture, and its bit, if the
-/// texture can have alpha when it is set.
+/// Returns the offset and the bit of the alpha flag in the fields of a texture, if
+/// setting it enables alpha.
 fn alpha_flag(texture: &Texture) -> Option<(usize, u8)> {
     use D3dColors::{A4L4, A8, A8L8, Abgr8888, Argb1555, Argb4444, Argb8888};
     let has_room = |pixels| match pixels {
@@ -153,7 +153,7 @@ struct NewPalette {
     indices: Vec<u16>,
 }
 
-/// Returns the palette for a picture, with colors that it lacked; `None` for a texture
+/// Returns the palette for a picture, extended by missing colors; `None` for a texture
 /// without a palette.
 fn palette(
     texture: &Texture,
@@ -162,7 +162,7 @@ fn palette(
 ) -> Result<Option<NewPalette>, String> {
     let count = match texture.format {
         Format::GameCube { format, .. } => format.colors(),
-        // A palette of 16 colors is stored with room for 32.
+        // A 16-color palette is stored with room for 32.
         Format::Xbox(XboxFormat::Palette { colors: 256, .. }) => 256,
         Format::Xbox(XboxFormat::Palette { .. }) => 16,
         Format::Direct3d(format) => match format.pixels {
@@ -181,7 +181,7 @@ fn palette(
         return Ok(None);
     }
     let mut before = palette_colors(texture, &texture.palette);
-    // Missing colors of a palette are shown as transparent, and have no place for others.
+    // Missing palette entries are transparent and cannot hold other colors.
     let usable = before.len().min(count);
     before.resize(count, [0; 4]);
     let old = old_indices(texture, 0);
@@ -206,10 +206,10 @@ fn palette(
     }))
 }
 
-/// Returns the indices of the pixels of a smaller level in a palette.
+/// Returns the palette indices of the pixels of a smaller level.
 fn indices(texture: &Texture, level: usize, colors: &[[u8; 4]], pixels: &[[u8; 4]]) -> Vec<u16> {
     let mut palettized = Palettized::new(colors, None);
-    // Few colors are left to be searched in a large palette.
+    // Few distinct colors remain to be searched in a large palette.
     let rounded = |pixel| match colors.len() {
         ..=256 => pixel,
         _ => rounded(texture, pixel),
@@ -236,7 +236,7 @@ fn palette_colors(texture: &Texture, stored: &[u8]) -> Vec<[u8; 4]> {
     colors
 }
 
-/// Returns a color as the palette of a texture stores it.
+/// Encodes a color for the palette of a texture.
 fn stored_color(texture: &Texture, color: [u8; 4]) -> Vec<u8> {
     match texture.format {
         Format::GameCube {
@@ -264,8 +264,8 @@ fn rounded(texture: &Texture, color: [u8; 4]) -> [u8; 4] {
 
 /// Returns the palette indices of a level.
 fn old_indices(texture: &Texture, level: usize) -> Vec<u16> {
-    // In this palette, the color of each index has it as its red, and its high byte
-    // as its alpha.
+    // In this palette, each color contains its index, the low byte as red and the high
+    // byte as alpha.
     let numbered = Texture {
         palette: match texture.format {
             Format::Xbox(_) => (0..=255).flat_map(|index| [0, 0, index, 0]).collect(),

@@ -5,8 +5,8 @@ use super::super::ps2::{self, Ps2Format, Ps2Pixels};
 use hpimount_assets::parse::pixels::color::{from_argb1555, from_half_alpha};
 use hpimount_assets::parse::pixels::swizzle::exchanged;
 
-/// Encodes a level, whose old data `level` has. `indices` has the places of colors in the
-/// stored palette, in formats with one. Pixels that are shown alike keep their bytes.
+/// Encodes a level with the old data `level`. `indices` has the positions of colors in
+/// the stored palette, in formats with one. Pixels that look the same keep their bytes.
 pub(super) fn encode(
     level: &Level,
     format: Ps2Format,
@@ -63,7 +63,7 @@ pub(super) fn colors(format: Ps2Format, stored: &[u8]) -> Vec<[u8; 4]> {
     ps2::stored_colors(stored, format.is_wide())
 }
 
-/// Returns the stored form of a color of a palette.
+/// Encodes a color of a palette.
 pub(super) fn palette_color(format: Ps2Format, color: [u8; 4]) -> Vec<u8> {
     match format.is_wide() {
         true => from_half_alpha(color).to_vec(),
@@ -71,7 +71,7 @@ pub(super) fn palette_color(format: Ps2Format, color: [u8; 4]) -> Vec<u8> {
     }
 }
 
-/// Returns a color of 16 bits, with blue highest below alpha.
+/// Returns a 16-bit color, with blue in the highest bits below alpha.
 fn narrow([r, g, b, a]: [u8; 4]) -> [u8; 2] {
     from_argb1555([b, g, r, a]).to_le_bytes()
 }

@@ -1,4 +1,4 @@
-//! Other sizes of textures of Windows games, of the Xbox and of the GameCube.
+//! Resizing of textures of Windows games, of the Xbox and of the GameCube.
 
 use bytes::Bytes;
 
@@ -8,32 +8,34 @@ use hpimount_assets::model::Reservation;
 use hpimount_assets::view::import::{Edit, place_of};
 use hpimount_assets::view::patches::Patches;
 
-/// The sides that the textures of a game may have, in pixels.
+/// The allowed sides of a game's textures, in pixels.
 #[derive(Debug, Clone, Copy)]
 pub struct Sides {
     /// The longest one.
     pub most: u32,
-    /// The longest one of the game's own textures; a longer one is a warning.
+    /// The maximum in the game's own textures. Larger sides are a warning.
     pub usual: u32,
-    /// True if textures of Windows games may have other sides than powers of two, with a warning.
+    /// True if textures of Windows games may have sides that are not powers of two,
+    /// with a warning.
     pub any: bool,
 }
 
-/// The places of the size in the fields of a texture, and of the length of all levels.
+/// Offsets of the size and of the total length of all levels in the fields of a
+/// texture.
 const SIZE: usize = 80;
 const TOTAL: usize = 88;
 
-/// The same on GameCube, where a palette is before the length.
+/// The same on GameCube, where a palette precedes the length.
 const GAMECUBE_SIZE: usize = 92;
 const GAMECUBE_TOTAL: usize = 104;
 
-/// A file with a texture of another size.
+/// A file with a resized texture.
 pub(super) struct Resized {
     /// The file.
     pub(super) file: Vec<u8>,
     /// Deviations from the games' own textures.
     pub(super) warnings: Vec<String>,
-    /// Accounts for the memory of the new pixels until they are encoded.
+    /// Memory of the new pixels until they are encoded.
     pub(super) _memory: Option<Reservation>,
 }
 
@@ -41,13 +43,14 @@ pub(super) struct Resized {
 /// the new file, the copy that is parsed again, and the pixels themselves.
 const COPIES: usize = 4;
 
-/// Returns whether textures of this form can have other sizes.
+/// Returns whether textures of this form can be resized.
 pub(super) fn has_any_size(texture: &Texture) -> bool {
     let is_whole = texture.levels.len() as u32 == texture.declared_levels;
     is_whole && !matches!(texture.format, Format::PlayStation2(_))
 }
 
-/// Returns warnings about an unusual size of a texture, or else why it cannot have it.
+/// Returns warnings about an unusual size of a texture, or the reason why the size is
+/// not possible.
 fn check(
     texture: &Texture,
     (width, height): (u32, u32),
@@ -87,8 +90,8 @@ fn check(
     Ok(warnings)
 }
 
-/// Returns the file of an edit, which `texture` was read from, with black pixels of another
-/// size in as many levels. Sizes of the chunks around the texture follow.
+/// Resizes `texture` in the file of an edit. The new pixels are black, and the number
+/// of levels stays. Updates the sizes of the chunks around the texture.
 pub(super) fn resized(
     edit: &Edit<'_>,
     texture: &Texture,
@@ -121,7 +124,7 @@ pub(super) fn resized(
                     true => row.next_multiple_of(4) * height as usize,
                     false => length,
                 };
-                // The length of a level is before it.
+                // A level is preceded by its length.
                 put(&mut patches, place.start - 4, (length as u32).to_le_bytes());
                 length
             }

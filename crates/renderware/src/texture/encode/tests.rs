@@ -6,7 +6,7 @@ use hpimount_assets::view::Alone;
 const SIDES: (u32, u32) = (32, 8);
 const PIXELS: usize = 32 * 8;
 
-/// A file of a palette and a level of random bytes.
+/// A file with a palette and a level of random bytes.
 struct Sample {
     format: Format,
     palette: usize,
@@ -65,8 +65,8 @@ impl Sample {
         encoded.unwrap().asset
     }
 
-    /// Asserts that an equal picture changes nothing, and that another color of one
-    /// pixel is exact and changes at most `most` bytes.
+    /// Asserts that an equal picture changes nothing, and that recoloring one pixel is
+    /// exact and changes at most `most` bytes.
     fn check(&self, most: usize) {
         let name = format!("{:?}", self.format);
         let mut pixels = self.texture(&self.file).rgba(0).unwrap();
