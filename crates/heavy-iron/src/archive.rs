@@ -13,9 +13,9 @@ use hpimount_assets::view::{AssetContext, AssetKey, AssetRef};
 use hpimount_containers::text::to_windows_1252;
 use hpimount_containers::volume::AssetType;
 
-/// Maximum number of bytes of assets that a report reads, counting repeated
-/// reads. An archive of the games has some ten million; a hostile one may list
-/// the same bytes a million times.
+/// Maximum total size of the assets that a report reads in bytes, counting repeated
+/// reads. An archive of the games has about ten million; a hostile one may list the
+/// same bytes a million times.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// An archive that a report reads.
@@ -37,7 +37,7 @@ impl Member {
         Origin::of_type(Some(self.asset))
     }
 
-    /// Returns the four letters of its type without trailing spaces.
+    /// Returns the four letters of the type without trailing spaces.
     pub(super) fn code(&self) -> String {
         code_text(self.asset.code)
     }
@@ -56,7 +56,7 @@ impl<'a> Archive<'a> {
         Names(self.context)
     }
 
-    /// Returns the assets in the order of the archive.
+    /// Returns the assets in archive order.
     pub(super) fn members(&self) -> impl Iterator<Item = Member> {
         let files = self.context.assets().into_iter();
         files.filter_map(|file| self.member(file))
@@ -68,23 +68,24 @@ impl<'a> Archive<'a> {
             .filter(move |member| wants(member.asset.code))
     }
 
-    /// Returns an asset of this archive or of one beside it.
+    /// Returns an asset of this archive or of an adjacent one.
     pub(super) fn member(&self, file: AssetRef) -> Option<Member> {
         let asset = self.context.asset_of(file)?;
         Some(Member { file, asset })
     }
 
-    /// Returns the asset with this id, of this archive or of one beside it; none for 0.
+    /// Returns the asset with this id, of this archive or of an adjacent one; none for
+    /// 0.
     pub(super) fn with_id(&self, id: u32) -> Option<Member> {
         self.member(self.context.find(AssetKey::Id(id)).filter(|_| id != 0)?)
     }
 
-    /// Returns the name of an asset; empty if it has none.
+    /// Returns the name of an asset, possibly empty.
     pub(super) fn name(&self, member: &Member) -> String {
         self.context.name_of(member.file).unwrap_or_default()
     }
 
-    /// Returns the bytes of an asset; `None` for one that cannot be read.
+    /// Returns the bytes of an asset, or `None` if it cannot be read.
     pub(super) fn read(&self, member: &Member) -> io::Result<Option<Bytes>> {
         self.count(member.file)?;
         Ok(self.context.read(member.file))
@@ -101,7 +102,7 @@ impl<'a> Archive<'a> {
         Ok(())
     }
 
-    /// Returns an object; `None` for one that cannot be read.
+    /// Returns an object, or `None` if it cannot be read.
     pub(super) fn object(&self, member: &Member) -> io::Result<Option<Object>> {
         let facts = member.origin().facts;
         let bytes = self.read(member)?;

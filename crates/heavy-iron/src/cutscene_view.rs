@@ -1,4 +1,4 @@
-//! CSN: cutscenes, with their data as files and the models that they move.
+//! CSN: cutscenes, with their data as files and the moved models.
 
 use std::collections::HashMap;
 
@@ -24,11 +24,12 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..object::FORMAT
 };
 
-/// Maximum number of moved models that are shown. Cutscenes of the games have some dozen.
+/// Maximum number of moved models that are shown. Cutscenes of the games have a few
+/// dozen.
 const MAX_MOVED: usize = 256;
 
-/// Maximum number of frames of cameras that are shown, since data may overlap. They are more
-/// than half an hour.
+/// Maximum number of camera frames that are shown, since data may overlap. They last
+/// more than half an hour.
 const MAX_FRAMES: usize = 1 << 16;
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
@@ -65,10 +66,10 @@ fn is_camera(data: &Data) -> bool {
     data.kind == CAMERA && data.span.is_some()
 }
 
-/// The path of a camera in a span of time.
+/// The path of a camera in a time span.
 #[derive(Clone)]
 struct CameraPath {
-    /// The number of the span, and its start in seconds.
+    /// The number of the time span, and its start in seconds.
     span: (usize, f32),
     /// The number of the data in it.
     index: usize,
@@ -87,7 +88,7 @@ impl CameraPath {
     }
 }
 
-/// Returns a row for each frame of the cameras.
+/// Returns a row for each camera frame.
 fn cameras(paths: Vec<CameraPath>, names: Names<'_>) -> Rows<'_> {
     let layout = paths.first().map_or(&[][..], |path| path.frames.layout());
     let head = ["span", "start", "index"].map(str::to_owned).into_iter();
@@ -106,8 +107,8 @@ fn cameras(paths: Vec<CameraPath>, names: Names<'_>) -> Rows<'_> {
     }
 }
 
-/// Returns the models that the animations of a cutscene move. A span of time has several
-/// animations of one model if it is there several times.
+/// Returns the models that a cutscene animates. If a time span contains a model several
+/// times, the model has several animations in it.
 fn moved(all: &[Data]) -> Vec<Moved> {
     let mut moved: Vec<Moved> = Vec::new();
     let mut numbers = HashMap::new();
@@ -147,8 +148,8 @@ mod tests {
         data
     }
 
-    /// Returns a cutscene with the model of a rock, and with two spans of time with this
-    /// data: each has its kind and its id. Cameras have two frames, 7 and 8.
+    /// Returns a cutscene with the model of a rock, and two time spans with this data,
+    /// given as kinds and ids. Cameras have two frames, 7 and 8.
     fn cutscene(data: &[(u32, u32)]) -> Vec<u8> {
         let model = hi::pyramid();
         let length = model.len().next_multiple_of(16) as u32;
@@ -172,7 +173,7 @@ mod tests {
         let start = 48 + 32 + 16 + 8 + 4;
         let spans = [start + length, start + length + 16 + data.len() as u32];
         let head = words(&[0x4E53_5443, id("scene"), 1, 2, 0, 0, 0, start, 0, 0, 0, 0]);
-        // The flags of a model are not part of its kind.
+        // The flags of a model do not belong to its kind.
         let entry = words(&[0x2000_0001, id("rock.dff"), model.len() as u32, start]);
         let mut bytes = [head, vec![0; 32], entry, words(&spans), words(&[0]), model].concat();
         bytes.resize(spans[0] as usize, 0);

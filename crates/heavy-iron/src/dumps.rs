@@ -1,4 +1,4 @@
-//! The generated files of small assets, compared with the texts in `dumps/`.
+//! Golden tests: the generated files of small assets, compared with `dumps/`.
 
 use fixtures::{dumps, heavy_iron as hi, noise};
 use hpimount_assets::view::page::Page;
@@ -25,7 +25,7 @@ const REPORT: ViewFormat = ViewFormat::new("reports", |_, context| {
     Ok(page.show((), None))
 });
 
-/// Compares the dumps of all assets of an archive, and of its reports.
+/// Compares the dumps of all assets and reports of an archive.
 fn check(name: &str, mut archives: Archives) {
     let folder = env!("CARGO_MANIFEST_DIR");
     dumps::check(folder, &format!("{name}.HIP"), &REPORT, &b""[..], &archives);

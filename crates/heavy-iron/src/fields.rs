@@ -15,21 +15,21 @@ use crate::record::{self, Parameter};
 
 /// What a number in a field means.
 pub(super) struct Meaning {
-    /// The name under which it is shown in addition; `None` if it is shown instead of
-    /// the number.
+    /// The additional name under which the meaning is shown; `None` if the meaning is
+    /// shown in place of the number.
     pub(super) beside: Option<&'static str>,
     /// The meaning.
     pub(super) text: Cow<'static, str>,
-    /// Returns the number with a meaning, if it can be edited.
+    /// Returns the number for a meaning, if it can be edited.
     pub(super) number: Option<NumberOf>,
 }
 
 /// Returns the number with a name.
 type NumberOf = fn(&str) -> Result<u32, String>;
 
-/// Numbers in fields that are shown in words.
+/// Words for numbers in fields.
 pub(super) trait Words {
-    /// Returns the meaning of a value of a field, by default the one that the layout gives.
+    /// Returns the meaning of a value of a field, by default according to the layout.
     fn meaning(&self, column: &record::Column, value: record::Value) -> Option<Meaning> {
         let (beside, text) = column.meaning(value)?;
         Some(Meaning {
@@ -39,14 +39,14 @@ pub(super) trait Words {
         })
     }
 
-    /// Returns how a field is edited, if not as it is stored.
+    /// Returns the editing rule of a field that is not edited in its stored form.
     fn rule<'a>(&self, field: &str) -> Option<Rule<'a>> {
         let _ = field;
         None
     }
 }
 
-/// Why the meaning of a number cannot be edited.
+/// The refusal to edit the meaning of a number.
 const BESIDE: &str = "follows from the number beside it";
 
 /// Only the words of the layouts.
@@ -63,11 +63,11 @@ pub(super) struct ObjectFields<'a> {
 /// Shows an id in JSON.
 type Reference = fn(Names<'_>, u32) -> Value;
 
-/// The fields of a record, by their names.
+/// The fields of a record, by name.
 type Fields<'a> = Vec<(Cow<'static, str>, Node<'a>)>;
 
 impl<'a> ObjectFields<'a> {
-    /// Shows fields as in `object.json`, with their words.
+    /// Shows fields in the form of `object.json`, with words for numbers.
     pub(super) fn in_object(words: &'a dyn Words, names: Names<'a>) -> Self {
         Self {
             words,
@@ -85,7 +85,7 @@ impl<'a> ObjectFields<'a> {
         }
     }
 
-    /// Returns an entry for each name of the parts, ordered by first occurrence: a map, or a
+    /// Returns an entry for each part name, in order of first occurrence: a map, or a
     /// list of maps.
     pub(super) fn entries(self, parts: &'a [Part]) -> Vec<Entry<'a>> {
         let mut entries: Vec<Entry<'a>> = Vec::new();
@@ -103,8 +103,8 @@ impl<'a> ObjectFields<'a> {
         entries
     }
 
-    /// Returns the list of the parts with a name. They are made one by one, since there may
-    /// be many.
+    /// Returns the list of the parts with a name. It is lazy, since there may be many
+    /// parts.
     fn items(self, parts: &'a [Part], name: &'static str) -> Node<'a> {
         let each = move || -> Nodes<'a> {
             let items = parts.iter().filter(move |part| part.name == name);
@@ -129,7 +129,7 @@ impl<'a> ObjectFields<'a> {
         kind.into_iter().chain(fields).chain(list)
     }
 
-    /// Returns a record of the list of a part: its only field, or a map.
+    /// Returns a record in the list of a part: its only field, or a map.
     fn listed<'n>(self, record: &record::Record) -> Node<'n> {
         let mut fields = self.fields(record);
         match record.layout() {
@@ -140,7 +140,7 @@ impl<'a> ObjectFields<'a> {
         }
     }
 
-    /// Returns the fields of a record, and how they are edited.
+    /// Returns the fields of a record with their editing rules.
     pub(super) fn fields<'n>(self, record: &record::Record) -> Fields<'n> {
         let mut fields = Vec::new();
         let endian = record.endian();
@@ -185,7 +185,7 @@ impl<'a> ObjectFields<'a> {
         fields
     }
 
-    /// Returns a value at an offset, as it is shown and edited.
+    /// Returns a value at an offset with its editing rule.
     fn stored<'n>(
         self,
         kind: record::Kind,
@@ -223,7 +223,7 @@ impl<'a> ObjectFields<'a> {
         Node::from(shown).stored(place(0, form))
     }
 
-    /// Returns a value of a field in JSON. Numbers that are not finite are no value.
+    /// Converts a value of a field to JSON. NaN and infinities are null.
     fn json(self, value: record::Value) -> Value {
         match value {
             record::Value::Id(id) => (self.reference)(self.names, id),
@@ -235,8 +235,8 @@ impl<'a> ObjectFields<'a> {
     }
 }
 
-/// Returns the fields of a record of zeros, and how they are edited. A meaning of a number
-/// is there even if 0 has none, because other numbers have one.
+/// Returns the fields of a zeroed record with their editing rules. Meanings are
+/// included even if 0 has none, because other numbers have one.
 pub(super) fn blank<'a>(layout: record::Layout, endian: Endian) -> Fields<'a> {
     let zeros = Bytes::from(vec![0; record::size(layout)]);
     let record = record::Record::new(layout, endian, &zeros);
@@ -261,8 +261,8 @@ fn finite(value: Value) -> Value {
     }
 }
 
-/// Returns a parameter of an event: the asset with this id, as `known` shows its name, or
-/// else a float of plausible magnitude, or else a whole number.
+/// Returns a parameter of an event: the name of the asset with this id if `known` has
+/// it, else a float of plausible magnitude, else an integer.
 pub(super) fn parameter(bits: u32, names: Names<'_>, known: impl FnOnce(String) -> Value) -> Value {
     match (names.find(bits), Parameter::of(bits)) {
         (Some(name), _) => known(name),

@@ -10,7 +10,7 @@ pub struct Games(u8);
 pub(crate) const SCOOBY: Games = Games(1);
 /// Battle for Bikini Bottom.
 pub(crate) const BFBB: Games = Games(2);
-/// The SpongeBob Movie and The Incredibles, whose archives do not differ.
+/// The SpongeBob Movie and The Incredibles, whose archives cannot be distinguished.
 pub(crate) const INCREDIBLES: Games = Games(4);
 /// Rise of the Underminer.
 pub(crate) const ROTU: Games = Games(8);
@@ -31,7 +31,7 @@ impl Games {
         Self(self.0 | other.0)
     }
 
-    /// Returns whether a game is one of them; an unknown one may be any.
+    /// Returns whether the set contains a game; an unknown game may be any.
     pub(crate) fn contain(self, game: Game) -> bool {
         let one = match game {
             Game::Scooby | Game::ScoobyPrototype => SCOOBY,

@@ -2,17 +2,15 @@
 //!
 //! Assets in the HIP archives of Heavy Iron's games, as typed models.
 //!
-//! Each parser is `parse(bytes, facts)`: it keeps slices of the asset's bytes
-//! and decodes pixels, samples and vertices on demand. An empty asset is an
-//! empty model, not an error. References between assets are 32-bit ids, and
-//! textures of materials are referenced by name; both are resolved by the layer
-//! above (FORMATS, HIP assets).
+//! Each parser is `parse(bytes, facts)`. It keeps slices of the asset's bytes and
+//! decodes pixels, samples and vertices on demand. An empty asset is an empty model,
+//! not an error. References between assets are 32-bit ids, and materials refer to
+//! textures by name; the layer above resolves both (FORMATS, HIP assets).
 //!
-//! Each kind of asset has a room: its `parse` reads the bytes, its `export`, if
-//! it has one, turns the model into pictures or scenes, and its `view` declares
-//! the format and writes the files of `X.meta`. [`view`] and [`names`]
-//! are shared by these views, [`record`] by the objects and tables,
-//! and [`report`] has the files about a whole archive.
+//! Each kind of asset has a folder: `parse` reads the bytes, `export`, if present,
+//! turns the model into pictures or scenes, and `view` declares the format and writes
+//! the files of `X.meta`. [`view`] and [`names`] are shared by these views, [`record`]
+//! by the objects and tables, and [`report`] writes the files about a whole archive.
 
 #![forbid(unsafe_code)]
 
@@ -57,24 +55,24 @@ pub const FORMATS: &[ViewFormat] = &[
     table_view::FORMAT,
 ];
 
-/// The result of a parser: the model, or the model so far and the error.
+/// The result of a parser: the model, or the incomplete model and the error.
 pub type Parsed<M> = std::result::Result<M, Box<Incomplete<M>>>;
 
-/// The properties that all assets of an archive share.
+/// The properties shared by all assets of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
     /// The console.
     pub platform: Platform,
-    /// Byte order of the assets' contents. Some types have a fixed one, and
-    /// those with a magic are read in the order of the magic.
+    /// Byte order of the assets. Some types have a fixed order, and types with a magic
+    /// are read in the order of the magic.
     pub endian: Endian,
     /// The game.
     pub game: Game,
 }
 
 impl Facts {
-    /// Returns the facts of an archive for this console and game: GameCube
-    /// assets are big-endian, all others little-endian.
+    /// Returns the facts of an archive for this console and game: GameCube assets are
+    /// big-endian, all others little-endian.
     pub fn new(platform: Platform, game: Game) -> Self {
         Self {
             platform,
@@ -95,9 +93,9 @@ fn read_into<M>(bytes: &Bytes, mut model: M, read: impl FnOnce(&mut M) -> Result
     }
 }
 
-/// Reads a magic, which is a number in the byte order of the asset, and returns
-/// a cursor after it in that order. If it is not the order of the archive, a
-/// warning is added.
+/// Reads a magic, which is a number in the byte order of the asset, and returns a
+/// cursor after it in that order. If the order differs from the archive's, adds a
+/// warning.
 fn after_magic<'a>(
     bytes: &'a [u8],
     facts: &Facts,

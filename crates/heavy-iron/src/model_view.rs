@@ -41,7 +41,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("HIP model", open)
 };
 
-/// Returns the conversions of a model. The tables of a JSPINFO layer have none.
+/// Returns the conversions of a model. Tables of a JSPINFO layer have none.
 fn converted(asset: Option<AssetType>) -> Converted {
     let is_drawn = asset.is_none_or(|asset| asset.subtype == 0);
     let files: &[ConvertedFile] = match is_drawn {
@@ -217,7 +217,7 @@ fn geometries(planned: &Planned) -> Nodes<'_> {
 }
 
 impl Planned {
-    /// Returns the scene, and the memory that is reserved for it.
+    /// Returns the scene and its memory.
     fn scene(
         &self,
         context: &dyn AssetContext,
@@ -232,7 +232,7 @@ fn picture_of(plan: &ExportPlan, index: usize, context: &dyn AssetContext) -> Op
     picture(&read(&texture.name, context).ok()?)
 }
 
-/// Returns a texture as the materials of the model show it.
+/// Returns the picture of a texture for the model's materials.
 fn shown_picture(plan: &ExportPlan, index: usize, context: &dyn AssetContext) -> Option<Picture> {
     let picture = picture_of(plan, index, context)?;
     Some(match plan.added.contains(&index) {
@@ -241,7 +241,7 @@ fn shown_picture(plan: &ExportPlan, index: usize, context: &dyn AssetContext) ->
     })
 }
 
-/// Returns the animations of the model; none without a skeleton.
+/// Returns the animations of the model; nothing without a skeleton.
 fn given(plan: &ExportPlan, context: &dyn AssetContext) -> Vec<ModelAnimation> {
     let own = Origin::of(context).id.filter(|_| plan.skeleton.is_some());
     own.map_or_else(Vec::new, |id| animated::of_model(id, context))
@@ -281,7 +281,7 @@ fn animations<'a>(plan: &ExportPlan, names: Names<'a>) -> Rows<'a> {
     Rows::new(columns, rows)
 }
 
-/// Returns the nodes in the order of the bones of animations.
+/// Returns the nodes in the bone order of animations.
 fn bones(Planned { model, plan }: &Planned) -> Rows<'_> {
     let clump = plan.skeleton.and_then(|number| model.clumps.get(number));
     let frames = clump.and_then(skeleton::bones).unwrap_or_default();

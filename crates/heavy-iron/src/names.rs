@@ -1,4 +1,4 @@
-//! Names for ids, from the archive of the asset and those beside it.
+//! Names for ids, from the asset's archive and adjacent ones.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use hpimount_containers::hip::asset_id;
 use hpimount_containers::text::to_windows_1252;
 use hpimount_record::Value;
 
-/// Looks up the names of assets by their ids.
+/// Looks up asset names by id.
 #[derive(Clone, Copy)]
 pub(crate) struct Names<'a>(pub(super) &'a dyn AssetContext);
 
@@ -20,31 +20,31 @@ impl Names<'_> {
         Some(self.look_up(id)?.name)
     }
 
-    /// Returns the name of the asset with this id, or else the id as in a table.
+    /// Returns the name of the asset with this id, or else the id in table form.
     pub(super) fn name_or_id(self, id: u32) -> String {
         self.find(id).unwrap_or_else(|| IdCell(id).to_string())
     }
 
-    /// Returns the name of the asset with this id, and its archive if that is
-    /// another one.
+    /// Returns the name of the asset with this id, and its archive if that is another
+    /// one.
     fn look_up(self, id: u32) -> Option<NamedAsset> {
         (id != 0).then(|| self.0.asset_name(id))?
     }
 
-    /// Returns the asset with this id, which is the target of a link and may be
-    /// in any archive of the mount.
+    /// Returns the asset with this id, the target of a link. It may be in any archive
+    /// of the mount.
     pub(super) fn find_target(self, id: u32) -> Option<NamedAsset> {
         (id != 0).then(|| self.0.asset_name_anywhere(id))?
     }
 
-    /// Returns a reference to the asset with this id, as in `info.json`:
-    /// `{"id": "0x06E27239", "name": "..."}`, with `archive` if it is in another one,
-    /// without a name if no archive has it, and no value for id 0.
+    /// Returns a reference to the asset with this id in `info.json`: `{"id":
+    /// "0x06E27239", "name": "..."}`. It has an `archive` if the asset is in another
+    /// one, and no name if no archive has the asset. Id 0 is null.
     pub(super) fn reference(self, id: u32) -> Value {
         described(id, hex(id), self.look_up(id))
     }
 
-    /// Returns the same as in `object.json`, where an id is `06E27239`.
+    /// Returns the same for `object.json`, where ids have the form `06E27239`.
     pub(super) fn in_object(self, id: u32) -> Value {
         described(id, format!("{id:08X}").into(), self.look_up(id))
     }
@@ -54,13 +54,13 @@ impl Names<'_> {
         described(id, format!("{id:08X}").into(), self.find_target(id))
     }
 
-    /// Returns the two cells of an id in a table: the id, and the name of its asset.
-    /// Both are empty for id 0.
+    /// Returns the two table cells of an id: the id, and the asset's name. Both are
+    /// empty for id 0.
     pub(super) fn pair(self, id: u32) -> [Value; 2] {
         [cell(id), self.find(id).into()]
     }
 
-    /// Returns the two cells of the target of a link in a table.
+    /// Returns the two table cells of a link target.
     pub(super) fn target_pair(self, id: u32) -> [Value; 2] {
         [
             cell(id),
@@ -68,21 +68,21 @@ impl Names<'_> {
         ]
     }
 
-    /// Returns the two cells of several ids in a table: the ids separated by spaces,
-    /// and their names separated by `; `, because names have spaces.
+    /// Returns the two table cells of several ids: the ids separated by spaces, and
+    /// their names separated by `; `, because names contain spaces.
     pub(super) fn pair_of_all(self, ids: &[u32]) -> [Value; 2] {
         let hex: Vec<_> = ids.iter().map(|&id| IdCell(id).to_string()).collect();
         let shown: Vec<_> = ids.iter().map(|&id| self.name_or_id(id)).collect();
         [hex.join(" ").into(), shown.join("; ").into()]
     }
 
-    /// Adds the cells of [`Names::pair`] to a table.
+    /// Appends the cells of [`Names::pair`] to a row.
     pub(super) fn cells(self, id: u32, table: &mut Table<'_>) {
         table.cell(cell(id));
         table.optional_text(self.find(id).as_deref());
     }
 
-    /// Adds the cells of the target of a link to a table. Returns the target.
+    /// Appends the cells of a link target to a row. Returns the target.
     pub(super) fn target_cells(self, id: u32, table: &mut Table<'_>) -> Option<NamedAsset> {
         let found = self.find_target(id);
         table.cell(cell(id));
@@ -91,8 +91,8 @@ impl Names<'_> {
     }
 }
 
-/// The ids of the assets of an archive by their names in lower case. An archive is opened
-/// alone for edits, so that no other one shares them.
+/// The ids of an archive's assets, by lower-case name. Archives are opened separately
+/// for edits, so they do not share this.
 #[derive(Default, GetSize)]
 struct Ids(HashMap<String, Vec<u32>>);
 
@@ -115,8 +115,8 @@ impl Ids {
     }
 }
 
-/// Returns the id of the asset with this name: of one of the archive, or else of one
-/// that a name elsewhere belongs to.
+/// Returns the id of the asset with this name, preferring assets of the archive. Fails
+/// if the name is unknown or ambiguous.
 pub(super) fn id_named(context: &dyn AssetContext, name: &str) -> Result<u32, String> {
     let ids = shared(context, "ids of asset names", Ids::read).unwrap_or_default();
     let ids = ids.0.get(&name.to_ascii_lowercase());
@@ -143,7 +143,8 @@ fn cell(id: u32) -> Value {
     (id != 0).then(|| IdCell(id).to_string()).into()
 }
 
-/// An id in a table: `0x06E27239`, because spreadsheets take `06E27239` for a number.
+/// An id in a table, `0x06E27239`, because spreadsheets mistake `06E27239` for a
+/// number.
 pub(super) struct IdCell(pub(super) u32);
 
 impl fmt::Display for IdCell {

@@ -7,11 +7,11 @@ use hpimount_containers::volume::AssetType;
 /// An asset, as its archive describes it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Origin {
-    /// Four letters for the type; zeros if they are unknown.
+    /// Four letters of the type; zeros if unknown.
     pub(crate) code: [u8; 4],
     /// Id of the asset, if known.
     pub(crate) id: Option<u32>,
-    /// Name of the game, as in the archive's `info.json`.
+    /// Name of the game in the archive's `info.json`.
     pub(crate) game: &'static str,
     /// Parameters of the parsers.
     pub(crate) facts: Facts,

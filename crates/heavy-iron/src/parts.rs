@@ -1,5 +1,5 @@
-//! Parts: records with a name, which objects and shrapnel consist of. Their
-//! fields may depend on a number, the kind of the part (FORMATS, HIP assets 6).
+//! Parts: named records of objects and shrapnel. Their fields may depend on a number,
+//! the kind of the part (FORMATS, HIP assets 6).
 
 use crate::record::{Layout, Record, Rows};
 
@@ -13,18 +13,18 @@ pub const DYNA: &str = "dyna";
 /// A record with a name.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// What its fields describe, such as `body` or `motion`. Several parts of
-    /// one name are one, unless they have an `item`.
+    /// The subject of its fields, such as `body` or `motion`. Parts with one name are
+    /// merged, unless they have an `item`.
     pub name: &'static str,
-    /// Number among the parts of this name, if they are a list.
+    /// Number among the parts with this name, if they are a list.
     pub item: Option<u16>,
     /// Name of the kind that determines its fields, such as `orbit`.
     pub kind: Option<&'static str>,
-    /// What selects its kind, if a field does.
+    /// The selector of its kind, if a field selects it.
     pub choice: Option<Choice>,
     /// Fields.
     pub record: Record,
-    /// The records that follow its fields, with the name of their list.
+    /// The records after its fields, with the name of their list.
     pub list: Option<(&'static str, Rows)>,
 }
 
@@ -33,8 +33,7 @@ pub struct Part {
 pub struct Choice {
     /// The name of the field with the number of the kind.
     pub by: &'static str,
-    /// The room for the fields of any kind, in bytes; `None` if another kind cannot be
-    /// given.
+    /// The space for the fields of any kind, in bytes; `None` if the kind is fixed.
     pub size: Option<usize>,
     /// The kinds.
     pub kinds: Kinds,
@@ -54,7 +53,7 @@ impl Part {
     }
 }
 
-/// The fields of a part for one number.
+/// The fields of a part for one kind.
 #[derive(Debug)]
 pub struct PartKind {
     /// The number that selects it.
@@ -65,7 +64,7 @@ pub struct PartKind {
     pub fields: Layout,
 }
 
-/// Lists of kinds. The first list with a number has its kind.
+/// Lists of kinds. The first list with a number determines the kind.
 pub type Kinds = &'static [&'static [PartKind]];
 
 /// Returns the kind with this number.
@@ -74,7 +73,7 @@ pub fn kind_of(kinds: Kinds, number: u32) -> Option<&'static PartKind> {
     kinds.find(|kind| kind.number == number)
 }
 
-/// A list of kinds. The fields in brackets come first in all of them.
+/// A list of kinds, with the common first fields in brackets.
 macro_rules! kinds {
     ($head:tt $($number:literal $name:literal $fields:tt)*) => {
         &[$($crate::parts::PartKind {
@@ -86,7 +85,7 @@ macro_rules! kinds {
 }
 pub(super) use kinds;
 
-/// The layout with the fields in brackets and those in braces.
+/// A layout of the fields in brackets followed by those in braces.
 macro_rules! joined {
     ([$($head:tt)*] { $($fields:tt)* }) => {
         $crate::record::layout!($($head)* $($fields)*)

@@ -35,11 +35,11 @@ pub enum Kind {
     Id,
     /// Four bytes: red, green, blue, alpha.
     Color,
-    /// Four letters in a number, the first in its lowest byte.
+    /// Four letters in a number, from the lowest byte.
     Code,
-    /// A float, an asset's id or a whole number: a parameter of an event.
+    /// A float, an asset's id or an integer: a parameter of an event.
     Word,
-    /// A text in 16 bytes, which ends before the first NUL.
+    /// A text in 16 bytes, terminated by a NUL.
     Text16,
     /// A text in 28 bytes.
     Text28,
@@ -94,7 +94,7 @@ pub struct Column {
     pub name: &'static str,
     /// Type.
     pub kind: Kind,
-    /// The words for its numbers, if it has any.
+    /// The words for its numbers, if any.
     pub words: Option<Named>,
 }
 
@@ -137,7 +137,7 @@ impl Words {
 }
 
 impl Column {
-    /// Returns the name of the meaning of a value and the meaning; `None` without words.
+    /// Returns the meaning of a value, and the name for it; `None` without words.
     pub fn meaning(&self, value: Value) -> Option<(&'static str, Cow<'static, str>)> {
         let named = self.words?;
         let number = match value {
@@ -149,10 +149,11 @@ impl Column {
     }
 }
 
-/// The fields of a record, in their order.
+/// The fields of a record, in order.
 pub type Layout = &'static [Column];
 
-/// Declares fields: `name: Kind`, or `name: Kind / WORDS` if its numbers mean something.
+/// Declares fields: `name: Kind`, or `name: Kind / WORDS` if there are words for its
+/// numbers.
 macro_rules! layout {
     ($($name:ident: $kind:ident $(/ $words:ident)?),* $(,)?) => {
         &[$($crate::record::Column {
@@ -164,7 +165,7 @@ macro_rules! layout {
 }
 pub(super) use layout;
 
-/// The words of a field; none if no list is named.
+/// The words of a field, if a list is named.
 macro_rules! named {
     ($name:ident) => {
         None
@@ -314,7 +315,7 @@ impl Record {
         self.bytes.len() == size(self.layout)
     }
 
-    /// Returns the length of the complete fields in bytes.
+    /// Returns the total length of the complete fields in bytes.
     pub fn used(&self) -> usize {
         let mut used = 0;
         for column in self.layout {
@@ -363,7 +364,7 @@ impl Record {
             .map(|(_, value)| value)
     }
 
-    /// Returns the ids among the values of the fields, with their names.
+    /// Returns the ids in the fields, with the names of the fields.
     pub fn ids(&self) -> Vec<(&'static str, u32)> {
         let ids = self.fields().filter_map(|(name, value)| match value {
             Value::Id(id) => Some((name, id)),

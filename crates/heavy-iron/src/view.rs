@@ -1,7 +1,7 @@
-//! What the views of assets share: the facts that all have, and their names.
+//! Helpers of the asset views: common facts and names.
 //!
-//! The view depends on the asset type given by the archive; names for ids come
-//! from the same archive.
+//! Views depend on the asset type in the archive; names for ids come from the same
+//! archive.
 
 use std::io::{self, Write};
 
@@ -16,7 +16,7 @@ use hpimount_assets::view::{AssetContext, Table};
 use hpimount_containers::io::{Endian, Warnings};
 use hpimount_containers::text::has_extension;
 
-/// Creates the page of an asset, with the facts that all assets have.
+/// Creates the page of an asset with the common facts.
 pub(crate) fn page<M: GetSize + Send + Sync + 'static>(
     format: &'static str,
     bytes: &Bytes,
@@ -73,7 +73,7 @@ pub(crate) fn name_of(context: &dyn AssetContext) -> String {
     own.map_or_else(|| context.name().to_owned(), |own| own.name)
 }
 
-/// Returns the name of the asset without an extension that its files replace;
+/// Returns the name of the asset without the extension that its files replace, or
 /// `unnamed` if it is empty.
 pub(crate) fn stem(context: &dyn AssetContext, extensions: &[&str], unnamed: &str) -> String {
     let mut name = name_of(context);

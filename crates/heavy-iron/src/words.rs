@@ -1,5 +1,4 @@
-//! Words for numbers in fields of objects: the engine's own, or else the words of an editor
-//! of its files.
+//! Words for numbers in object fields: the engine's own words, or else an editor's.
 
 use crate::record::Words;
 

@@ -1,9 +1,8 @@
-//! The animations of models: which ones the tables of an archive give to a
-//! model, and their keys as motions of its bones.
+//! The animations of models: their assignment by the tables of an archive, and their
+//! keys as motions of bones.
 //!
-//! A model is given the animations of the table of each MINF that begins with
-//! it, and those that each object names that shows it (FORMATS, HIP assets
-//! 8).
+//! The animations of a model are those in the table of each MINF that begins with the
+//! model, and those named by each object that shows it (FORMATS, HIP assets 8).
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -30,12 +29,12 @@ pub(crate) struct ModelAnimation {
     pub(crate) model: u32,
     /// Id of the animation.
     pub(crate) animation: u32,
-    /// Id of the asset that names the table: a MINF or an object.
+    /// Id of the asset with the reference: a MINF or an object.
     pub(crate) by: u32,
 }
 
-/// The fields of an object, or of an element of its lists, with a model and with its
-/// animations: a table or list of them, or one.
+/// The fields of an object, or of an element of its lists, that hold a model and its
+/// animations: an animation table, a list, or a single animation.
 const PAIRS: [(&str, &str); 12] = [
     ("model", "anim_list"),
     ("model", "animation_list"),
@@ -51,7 +50,7 @@ const PAIRS: [(&str, &str); 12] = [
     ("burn_model", "burn_anim"),
 ];
 
-/// The list of the animations of the model of a part.
+/// The list with the animations of a part's model.
 const ANIMATIONS: &str = "animations";
 
 /// Returns whether objects of a type may name a model and its animations.
@@ -59,11 +58,12 @@ fn animates(code: [u8; 4]) -> bool {
     is_entity(code) || matches!(&code, b"DEST" | b"DUPC" | b"DYNA" | b"PRJT" | b"RANM")
 }
 
-/// Maximum number of animations of the models of an archive. An archive of the
-/// games has some hundred.
+/// Maximum number of animations of the models of an archive. An archive of the games
+/// has a few hundred.
 pub(crate) const MAX_GIVEN: usize = 1 << 16;
 
-/// What an archive and those beside it give to models, each pair once.
+/// The assignments of animations to models in an archive and adjacent ones, without
+/// duplicates.
 struct ModelAnimations(Vec<ModelAnimation>);
 
 impl Shared for ModelAnimations {
@@ -72,13 +72,12 @@ impl Shared for ModelAnimations {
     }
 }
 
-/// Returns the animations that a model is given, in the order in which they are
-/// found.
+/// Returns the animations of a model, in the order of discovery.
 pub(crate) fn of_model(model: u32, context: &dyn AssetContext) -> Vec<ModelAnimation> {
     chosen(context, |given| given.model == model)
 }
 
-/// Returns the models that an animation is given to.
+/// Returns the models of an animation.
 pub(crate) fn of_animation(animation: u32, context: &dyn AssetContext) -> Vec<ModelAnimation> {
     chosen(context, |given| given.animation == animation)
 }
@@ -100,7 +99,7 @@ impl ModelAnimations {
             given: Vec::new(),
             firsts: HashMap::new(),
         };
-        // What was found before too many bytes were read is kept.
+        // Keep the assignments found before too many bytes were read.
         let _ = finder.find();
         let mut known = HashSet::new();
         let mut given = finder.given;
@@ -127,7 +126,7 @@ impl Finder<'_> {
         objects.iter().try_for_each(|member| self.object(member))
     }
 
-    /// Returns the assets of a type in this archive, and then those beside it.
+    /// Returns the assets of a type in this archive, and then in adjacent ones.
     fn members(&self, code: [u8; 4]) -> Vec<Member> {
         let context = self.archive.context;
         let files = context.find_type(code).into_iter();
@@ -171,12 +170,12 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// Returns the model that an object shows: itself, or the first one of a MINF.
+    /// Returns the visible model of an asset: itself, or the first model of a MINF.
     fn shown(&self, model: u32) -> u32 {
         self.firsts.get(&model).copied().unwrap_or(model)
     }
 
-    /// Gives the models in fields the animations beside them.
+    /// Assigns animations to the models in adjacent fields.
     fn pairs(&mut self, by: u32, field: &dyn Fn(&str) -> Option<Value>) -> io::Result<()> {
         for (model, animations) in PAIRS {
             if let (Some(Value::Id(model)), Some(Value::Id(animations))) =
@@ -188,7 +187,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// Gives a model an animation, or those of a table or list.
+    /// Assigns an animation, or those in a table or list, to a model.
     fn give(&mut self, model: u32, animations: u32, by: u32) -> io::Result<()> {
         let member = self.archive.with_id(animations);
         let Some(member) = member.filter(|_| model != 0) else {
@@ -216,16 +215,16 @@ impl Finder<'_> {
     }
 }
 
-/// Returns the animations in the rows of a table that can be read.
+/// Returns the animations in the readable rows of a table.
 fn ids_of<E>(rows: Result<Rows, E>) -> Vec<u32> {
     let rows = rows.unwrap_or_default();
     let ids = rows.iter().filter_map(|row| row.number("animation"));
     ids.collect()
 }
 
-/// Moves a scene by animations of bones, which are these nodes. Bones past them are
-/// ignored; nodes past the bones stay as they are. Returns the memory that is reserved for
-/// the keys, to be held until the scene is written.
+/// Adds bone animations to a scene, where `nodes` are the nodes of the bones. Ignores
+/// other bones and leaves other nodes unchanged. Returns the memory for the keys, to be
+/// held until the scene is written.
 pub(crate) fn animate(
     scene: &mut Scene<'_>,
     nodes: &[usize],
@@ -241,7 +240,7 @@ pub(crate) fn animate(
     Ok(memory)
 }
 
-/// Adds an animation of bones, and returns the memory for its keys.
+/// Adds a bone animation, and returns the memory for its keys.
 fn add(
     motions: &mut Motions,
     id: u32,
@@ -273,8 +272,8 @@ fn add(
     Ok(memory)
 }
 
-/// Returns the skeleton of the first model that an animation is given to and
-/// that has one, moved by it, and the memory for its keys.
+/// Returns the skeleton of the first model of an animation that has one, moved by the
+/// animation, and the memory for the keys.
 pub(crate) fn skeleton_of(
     id: u32,
     context: &dyn AssetContext,
@@ -295,7 +294,7 @@ pub(crate) fn skeleton_of(
     Ok((!scene.motions.is_empty()).then_some((scene, memory)))
 }
 
-/// Returns the animation with this id, or why there is none.
+/// Returns the animation with this id, or the reason why it is not available.
 pub(crate) fn read(id: u32, context: &dyn AssetContext) -> Result<Animation, String> {
     let file = context.find(AssetKey::Id(id));
     let asset = file.and_then(|file| Some((file, context.asset_of(file)?)));
@@ -314,7 +313,7 @@ pub(crate) fn read(id: u32, context: &dyn AssetContext) -> Result<Animation, Str
     parse_animation(&bytes, &facts).map_err(|incomplete| incomplete.error.to_string())
 }
 
-/// Returns the numbers of the keys of the first bones, at most [`MAX_POSES`] together.
+/// Returns the key numbers of the first bones, at most [`MAX_POSES`] together.
 pub(crate) fn keys(animation: &Animation, bones: usize) -> Result<Vec<Vec<u16>>, String> {
     let mut keys = animation.tracks()?;
     keys.truncate(bones);
@@ -324,7 +323,7 @@ pub(crate) fn keys(animation: &Animation, bones: usize) -> Result<Vec<Vec<u16>>,
     }
 }
 
-/// Returns the tracks of the bones that have a node, from the numbers of their keys.
+/// Returns the tracks of the bones with nodes, from their key numbers.
 fn tracks(animation: &Animation, keys: &[Vec<u16>], nodes: &[usize]) -> Vec<Track> {
     let tracks = keys.iter().zip(nodes).map(|(keys, &node)| {
         let (times, translations, rotations) = poses(animation, keys).collect();
@@ -338,7 +337,7 @@ fn tracks(animation: &Animation, keys: &[Vec<u16>], nodes: &[usize]) -> Vec<Trac
     tracks.collect()
 }
 
-/// Returns the time, translation and rotation of each of these keys.
+/// Returns the time, translation and rotation of each key.
 pub(crate) fn poses<'a>(
     animation: &'a Animation,
     keys: &'a [u16],

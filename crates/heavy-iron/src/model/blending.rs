@@ -1,5 +1,5 @@
-//! How the parts of models are blended with the background, according to the tables
-//! of an archive (PIPT; FORMATS, HIP assets 8).
+//! Blending of model parts with the background, according to the tables of an archive
+//! (PIPT; FORMATS, HIP assets 8).
 
 use crate::archive::Archive;
 use crate::model::Model;
@@ -8,15 +8,14 @@ use hpimount_assets::model::{Picture, Pixels};
 use hpimount_assets::view::context::shared;
 use hpimount_assets::view::{AssetContext, Shared};
 
-/// Maximum number of entries of tables that are kept. An archive of the games
-/// has some hundred.
+/// Maximum number of kept table entries. An archive of the games has a few hundred.
 const MAX_PIPES: usize = 1 << 16;
 
-/// A factor of the color that is behind: none of it, and all of it.
+/// Blend factors of the background color: zero and one.
 const ZERO: u32 = 1;
 const ONE: u32 = 2;
 
-/// How a part of a model is blended.
+/// Blending of a model part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blending {
     /// By its transparency.
@@ -26,8 +25,7 @@ pub enum Blending {
 }
 
 impl Blending {
-    /// Returns what the flags of an entry say; `None` if they leave it to the
-    /// textures.
+    /// Returns the blending in the flags of an entry, or `None` if the textures decide.
     fn of(flags: u32) -> Option<Self> {
         match (flags >> 8 & 15, flags >> 12 & 15) {
             (0, 0) | (_, ZERO) => None,
@@ -41,12 +39,12 @@ impl Blending {
 #[derive(Debug)]
 struct Pipe {
     model: u32,
-    /// Bits of atomics; the last one has the lowest.
+    /// Bits of atomics, from the last atomic in the lowest bit.
     sub_objects: u32,
     flags: u32,
 }
 
-/// The entries of all tables of an archive and of those beside it.
+/// The entries of all tables of an archive and adjacent ones.
 struct Pipes(Vec<Pipe>);
 
 impl Shared for Pipes {
@@ -62,7 +60,7 @@ impl Pipes {
         let files = context.find_type(*b"PIPT").into_iter();
         let files = files.chain(context.find_type_beside(*b"PIPT"));
         for member in files.filter_map(|file| archive.member(file)) {
-            // The parts found so far are kept.
+            // Keep the entries found so far.
             let Ok(bytes) = archive.read(&member) else {
                 break;
             };
@@ -83,8 +81,7 @@ impl Pipes {
     }
 }
 
-/// Returns how each of the atomics of the model with this id is blended, as far as
-/// a table says.
+/// Returns the blending of each atomic of the model with this id, if a table has one.
 pub(crate) fn of_atomics(
     id: u32,
     model: &Model,
@@ -96,7 +93,7 @@ pub(crate) fn of_atomics(
     chosen(pipes.iter().filter(|pipe| pipe.model == id), atomics.sum())
 }
 
-/// Returns what the first entry for each atomic says.
+/// Returns the blending in the first entry for each atomic.
 fn chosen<'a>(pipes: impl Iterator<Item = &'a Pipe>, count: usize) -> Vec<Option<Blending>> {
     let mut found = vec![None; count];
     let mut left = u32::MAX;
@@ -111,8 +108,8 @@ fn chosen<'a>(pipes: impl Iterator<Item = &'a Pipe>, count: usize) -> Vec<Option
     found
 }
 
-/// Returns a picture whose light is added to the background, as one that hides as
-/// much of the background as it is bright.
+/// Converts a picture for additive blending to alpha blending: alpha is multiplied by
+/// brightness.
 pub(crate) fn by_brightness(picture: &Picture) -> Picture {
     let mut pixels = picture.rgba();
     for [red, green, blue, alpha] in &mut pixels {

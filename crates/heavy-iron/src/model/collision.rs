@@ -1,5 +1,5 @@
-//! The triangles of a level that things collide with: those of the strips of
-//! its atomics that the level info lists (FORMATS, HIP assets 7).
+//! The collision triangles of a level: triangles of its atomics' strips that the level
+//! info lists (FORMATS, HIP assets 7).
 
 use std::io::{self, Write};
 
@@ -16,7 +16,7 @@ use hpimount_renderware::clump::{Clump, Placement, Vertices};
 const TURNED: u32 = 2;
 const SOLID: u32 = 4;
 
-/// Names of the materials: of other triangles, and of solid ones.
+/// Names of the materials of non-solid and of solid triangles.
 const MATERIALS: [&str; 2] = ["not solid", "solid"];
 
 /// The strips of an atomic.
@@ -24,7 +24,7 @@ const MATERIALS: [&str; 2] = ["not solid", "solid"];
 struct Strips {
     /// Number of their corners.
     count: usize,
-    /// The corners, if they are known.
+    /// The corners, if they were computed.
     points: Vec<[f32; 3]>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn write(
     gltf::write(&scene, &|_| None, &|bytes| context.reserve(bytes), out)
 }
 
-/// Returns the strips of all atomics of a level, in the order of the archive.
+/// Returns the strips of all atomics of a level, in archive order.
 fn strips(context: &dyn AssetContext) -> io::Result<Vec<Strips>> {
     let archive = Archive::new(context);
     let mut strips = Vec::new();
@@ -152,7 +152,7 @@ struct Corners<'a> {
 
 impl<'a> Corners<'a> {
     fn new(info: &'a JspInfo, strips: &'a [Strips]) -> Self {
-        // The vectors of the last atomic are first.
+        // The vectors of the last atomic come first.
         let mut starts = Vec::with_capacity(strips.len());
         let mut next = 0_usize;
         for strip in strips.iter().rev() {

@@ -1,5 +1,5 @@
-//! A model that a cutscene moves as a scene with its animation, which is stored in spans of
-//! time (FORMATS, HIP assets 7).
+//! A model in a cutscene as a scene with its animation, which is stored in time spans
+//! (FORMATS, HIP assets 7).
 
 use std::io::{self, Write};
 
@@ -17,8 +17,8 @@ use hpimount_assets::model::{KEY_BYTES, MAX_POSES, Scene, gltf};
 use hpimount_assets::view::AssetContext;
 use hpimount_renderware::export::{Motions, TextureUse};
 
-/// Maximum length of the animations of a model. Spans may overlap; those of the games have
-/// some kilobytes.
+/// Maximum total size of the animations of a model in bytes. Spans may overlap. Spans
+/// in the games have a few kilobytes.
 const MAX_BYTES: usize = 1 << 24;
 
 /// What precedes the animation of a span.
@@ -31,7 +31,8 @@ pub(crate) struct Moved {
     pub(crate) id: u32,
     /// The model, if the cutscene contains it.
     pub(crate) model: Option<Bytes>,
-    /// The starts of its spans in seconds, and the animation of each with its head.
+    /// The starts of its time spans in seconds, and the animation of each, with its
+    /// header.
     pub(crate) spans: Vec<(f32, Bytes)>,
 }
 
@@ -51,7 +52,7 @@ pub(crate) fn write(
     gltf::write(&scene, &pictures, &|bytes| context.reserve(bytes), out)
 }
 
-/// Returns the scene of a model, and the textures by their numbers.
+/// Returns the scene of a model, and the textures by number.
 fn scene_of(
     moved: &Moved,
     facts: &Facts,
@@ -71,7 +72,7 @@ fn scene_of(
     };
     let mut tracks = joined(moved, &nodes, facts, &mut motions);
     if let (true, Ok(tracks)) = (is_rigid, &mut tracks) {
-        // The game turns a model without bones the other way.
+        // The game faces a model without bones the other way.
         let rotations = tracks.iter_mut().flat_map(|track| &mut track.rotations);
         rotations.for_each(|[.., w]| *w = -*w);
     }
@@ -80,7 +81,7 @@ fn scene_of(
     (scene, textures)
 }
 
-/// Returns the tracks of these nodes through all spans. Those that cannot be read are
+/// Returns the tracks of these nodes through all time spans. Unreadable spans are
 /// omitted with a note.
 fn joined(
     moved: &Moved,
@@ -122,12 +123,12 @@ fn joined(
     }
 }
 
-/// The animation of a span, from time 0 on.
+/// The animation of a time span, starting at 0.
 struct Span {
     animation: Animation,
-    /// The numbers of the keys of each bone.
+    /// The key numbers of each bone.
     keys: Vec<Vec<u16>>,
-    /// Where the first bone is, which all others are below.
+    /// The place of the first bone, the root of the others.
     translation: [f32; 3],
 }
 
@@ -147,8 +148,8 @@ impl Span {
         })
     }
 
-    /// Adds the keys of each bone to its track, later by `start`. The first one of a span is
-    /// the last one of the span before.
+    /// Adds the keys of each bone to its track, delayed by `start`. The first key of a
+    /// span equals the last key of the previous span.
     fn add_to(&self, joined: &mut [Track], start: f32) {
         let mut origin = self.translation;
         for (keys, track) in self.keys.iter().zip(joined) {
@@ -174,7 +175,7 @@ mod tests {
     use crate::{Game, Platform};
     use fixtures::heavy_iron as hi;
 
-    /// Returns the animation of a span: bones that are at 0, and at x after a second.
+    /// Returns the animation of a time span: bones move from 0 to x within a second.
     fn span(bones: u32, place: [f32; 3], x: u32) -> Bytes {
         let head = [words(&[0]), floats(&place), words(&[0x3142_4B53, 0])].concat();
         let counts = [words(&[bones << 16 | 2, 2 * bones]), floats(&[1.0; 3])].concat();
@@ -254,8 +255,8 @@ mod tests {
         assert!(last.ends_with("bytes."), "{last}");
     }
 
-    /// Returns the animation of a span with many more keys than bytes per key: each bone
-    /// has the same key at each time.
+    /// Returns the animation of a time span that is much larger decoded than encoded:
+    /// each bone reuses one key at all times.
     fn dense(bones: u16, times: u16) -> Bytes {
         let counts = words(&[u32::from(bones) << 16 | u32::from(times), times.into()]);
         let head = [words(&[0; 4]), words(&[0x3142_4B53, 0]), counts].concat();

@@ -16,37 +16,35 @@ use hpimount_renderware::export::{self, Surface, TextureState, TextureUse, skele
 /// Color of a material whose texture is missing.
 const PLACEHOLDER: [f32; 4] = [1.0, 0.0, 1.0, 1.0];
 
-/// The parts of a model that can be shown, determined without decoding
-/// vertices.
+/// The visible parts of a model, determined without decoding vertices.
 #[derive(Debug, Default)]
 pub struct ExportPlan {
     /// True if there is something to show.
     pub has_scene: bool,
     /// Number of face corners of the scene.
     pub corners: usize,
-    /// The textures, in the order of their first materials.
+    /// The textures, in order of first use by a material.
     pub textures: Vec<TextureUse>,
-    /// The shown atomics, by the numbers of clump and atomic.
+    /// The visible atomics, by clump and atomic number.
     pub atomics: Vec<(usize, usize)>,
     /// Number of the clump with the skeleton.
     pub skeleton: Option<usize>,
     /// Number of triangles of the atomics, including degenerate ones.
     pub triangles: usize,
-    /// How geometries are blended, by the numbers of clump and geometry.
+    /// Blending of geometries, by clump and geometry number.
     pub blended: BTreeMap<(usize, usize), Blending>,
-    /// The textures whose light is added to the background.
+    /// The textures for additive blending.
     pub added: BTreeSet<usize>,
     /// Why the rest is not shown.
     pub problems: Warnings,
 }
 
-/// The number of the first material of each geometry in the scene, by the
-/// numbers of clump and geometry.
+/// The number of the first material of each geometry in the scene, by clump and
+/// geometry number.
 type FirstMaterials = HashMap<(usize, usize), usize>;
 
 impl ExportPlan {
-    /// Determines which parts of `model` can be shown. `find` looks up a
-    /// texture by its name.
+    /// Determines the visible parts of `model`. `find` looks up a texture by name.
     pub fn new(model: &Model, mut find: impl FnMut(&str) -> TextureState) -> Self {
         let mut plan = Self::default();
         let corners = plan.choose_atomics(model) + plan.choose_worlds(model);
@@ -72,7 +70,7 @@ impl ExportPlan {
         }
     }
 
-    /// Returns the numbers of the materials that are blended in this way.
+    /// Returns the numbers of the materials with this blending.
     fn blended_materials(&self, model: &Model, blending: Blending) -> Vec<Range<usize>> {
         let firsts = first_materials(model);
         let chosen = self.blended.iter().filter(|(_, one)| **one == blending);
@@ -84,7 +82,7 @@ impl ExportPlan {
         ranges.collect()
     }
 
-    /// Chooses the atomics, and returns the number of their corners.
+    /// Chooses the atomics, and returns their number of corners.
     fn choose_atomics(&mut self, model: &Model) -> usize {
         let mut corners = 0;
         for (number, clump) in model.clumps.iter().enumerate() {
@@ -107,8 +105,8 @@ impl ExportPlan {
         corners
     }
 
-    /// Chooses the worlds, which are shown as a whole, and returns the number of
-    /// their corners.
+    /// Chooses the worlds, which are shown as a whole, and returns their number of
+    /// corners.
     fn choose_worlds(&mut self, model: &Model) -> usize {
         let mut corners = 0;
         for (number, world) in model.worlds.iter().enumerate() {
@@ -168,8 +166,8 @@ impl ExportPlan {
         notes
     }
 
-    /// Returns the materials of all geometries and then of the worlds, named
-    /// after their textures, followed by a plain one.
+    /// Returns the materials of all geometries and then of the worlds, named after
+    /// their textures, followed by a plain material.
     pub fn materials(&self, model: &Model) -> Vec<scene::Material> {
         let surface = |flags, has_normals| {
             let surface = Surface::new(flags, has_normals);
@@ -299,8 +297,8 @@ fn first_materials(model: &Model) -> FirstMaterials {
     firsts
 }
 
-/// Returns the mesh of an atomic, transformed by `placement`. `first` is the
-/// number of the geometry's first material, `plain` that of the plain one.
+/// Returns the mesh of an atomic, transformed by `placement`. `first` is the number of
+/// the geometry's first material, and `plain` of the plain material.
 fn mesh_of(
     clump: &Clump,
     atomic: &Atomic,
@@ -383,7 +381,7 @@ mod tests {
             let shown = colors(built(0, black)).unwrap();
             assert!(shown.len() >= 3, "{shown:?}");
             assert!(shown.iter().all(|color| *color == [0, 0, 0, u16::MAX]));
-            // The transparency of a lit model stays.
+            // The transparency of a lit model is kept.
             let clear = colors(built(LIT, [0, 0, 0, 0])).unwrap();
             let white = [u16::MAX, u16::MAX, u16::MAX, 0];
             assert!(clear.iter().all(|color| *color == white), "{clear:?}");

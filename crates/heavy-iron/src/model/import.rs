@@ -1,4 +1,4 @@
-//! Edited GLB files as MODL: geometry in the platform-independent form.
+//! Import of edited GLB files as MODL: geometry in the platform-independent form.
 
 use bytes::Bytes;
 
@@ -15,7 +15,7 @@ use hpimount_renderware::clump::{Clump, Placement};
 use hpimount_renderware::rewrite::{self, Bodies, ClumpSource, ModelEdit, ShownGeometry};
 use hpimount_renderware::{Chunk, Chunks, kind};
 
-/// What does not follow from an edited model.
+/// A warning about assets that an edited model does not update.
 const NOT_FOLLOWING: &str =
     "collisions, shadows and levels of detail (COLL, SHDW, LODT, MINF) do not follow the model";
 
@@ -50,14 +50,14 @@ pub(crate) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     }))
 }
 
-/// Returns why no edited model can become an asset.
+/// Returns the reason why a model cannot be edited.
 pub(crate) fn refusal(edit: &Edit<'_>) -> Option<String> {
     let model = parse(edit.asset).ok()?;
     rewrite::refusal(model.clumps.first()?)
 }
 
-/// Returns the new asset, if it differs, and warnings. New vertices of lit geometry get
-/// other colors than in the edited model, so that colors are checked only at first.
+/// Returns the changed asset, if any, and warnings. New vertices of lit geometry get
+/// other colors than in the edited model, so colors are checked only in the first pass.
 fn changed(
     edit: &Edit<'_>,
     file: &Bytes,
@@ -97,7 +97,7 @@ fn bodies(
     let clumps: Vec<_> = clumps
         .map(|(clump, chunk)| ClumpSource { clump, chunk })
         .collect();
-    // The last nodes are those of the atomics.
+    // The last nodes belong to the atomics.
     let first = scene.nodes.len().saturating_sub(plan.atomics.len());
     let frames: Vec<_> = model.clumps.iter().map(Clump::placements).collect();
     let atomics = plan.atomics.iter().enumerate();

@@ -1,5 +1,4 @@
-//! A level as a scene: its geometry, and the models of placed objects, each
-//! once.
+//! A level as a scene: its geometry, and each model of its placed objects once.
 
 use std::collections::HashMap;
 
@@ -18,24 +17,23 @@ use hpimount_renderware::clump::Clump;
 use hpimount_renderware::export::{TextureState, TextureUse, skeleton};
 use hpimount_renderware::texture::export::picture;
 
-/// Maximum number of nodes of a level. A level of the games has a thousand
-/// objects.
+/// Maximum number of nodes of a level. Levels of the games have a thousand objects.
 const MAX_NODES: usize = 1 << 16;
 
-/// Maximum number of corners of a level, each mesh counted once. A level of the
-/// games has a tenth as many.
+/// Maximum number of corners of a level, counting shared meshes once. Levels of the
+/// games have a tenth of it.
 const MAX_CORNERS: usize = 1 << 18;
 
-/// Maximum number of textures of a level that are looked up. A level of the
-/// games has some hundred.
+/// Maximum number of textures looked up for a level. Levels of the games have a few
+/// hundred.
 const MAX_TEXTURES: usize = 1 << 13;
 
 /// Maximum length of the name of a mesh or node in bytes. Many of them repeat
 /// the name of one asset, which may be as long as its archive.
 const MAX_NAME_LENGTH: usize = 128;
 
-/// The properties that distinguish materials: picture, sides, filter, the bits
-/// of the color, alpha, and whether it is unlit.
+/// The properties that distinguish materials: picture, sides, filter, the bits of the
+/// color, alpha, and the unlit flag.
 type MaterialKey = (Option<(usize, [u8; 2], bool)>, [u32; 4], Alpha, bool);
 
 /// A part of a placed object.
@@ -43,7 +41,7 @@ type MaterialKey = (Option<(usize, [u8; 2], bool)>, [u32; 4], Alpha, bool);
 pub struct Piece {
     /// Numbers of its meshes.
     pub meshes: Vec<usize>,
-    /// Index of its parent piece, which is an earlier one.
+    /// Index of the parent piece, which comes earlier.
     pub parent: Option<usize>,
     /// Transformation relative to the parent.
     pub transform: Transform,
@@ -54,30 +52,30 @@ pub struct Piece {
 pub struct Level {
     scene: Scene<'static>,
     textures: Vec<TextureUse>,
-    /// Numbers of textures by their names in lower case.
+    /// Numbers of textures, by lower-case name.
     known_textures: HashMap<String, usize>,
     known_materials: HashMap<MaterialKey, usize>,
     names: MaterialNames,
     corners: usize,
     /// The omitted parts.
     problems: Warnings,
-    /// Number of objects beyond the maximum number of nodes.
+    /// Number of objects beyond the node limit.
     omitted_objects: usize,
     /// The nodes above marks, by their names.
     groups: HashMap<&'static str, usize>,
 }
 
-/// A part of a level that is not drawn in the game, such as a trigger.
+/// An invisible part of a level, such as a trigger.
 #[derive(Debug)]
 pub struct Mark {
     /// Where it is.
     pub transform: Transform,
-    /// Pairs of points that are joined by lines, relative to it.
+    /// Pairs of points joined by lines, relative to the mark.
     pub lines: Vec<[f32; 3]>,
 }
 
-/// Returns the number of the picture of a texture. Textures have two: one for
-/// light that is added to the background.
+/// Returns the picture number of a texture. Textures have two pictures, one of them for
+/// additive blending.
 fn picture_number(texture: usize, is_added: bool) -> usize {
     2 * texture + usize::from(is_added)
 }
@@ -97,10 +95,10 @@ pub(crate) fn picture_of(
 }
 
 impl Level {
-    /// Adds a model, whose atomics are blended in these ways, and returns the
-    /// numbers of its meshes; none for one that cannot be shown or exceeds a limit.
-    /// If `may_move`, the joints of the scene move it if it has as many bones.
-    /// `find` looks up a texture by its name.
+    /// Adds a model with the blending of its atomics, and returns the numbers of its
+    /// meshes, or nothing if it cannot be shown or exceeds a limit. If `may_move`, the
+    /// joints of the scene move it if the number of bones matches. `find` looks up a
+    /// texture by name.
     pub fn model(
         &mut self,
         name: &str,
@@ -146,7 +144,7 @@ impl Level {
         (first..self.scene.meshes.len()).collect()
     }
 
-    /// Returns a texture, which is looked up on first use.
+    /// Returns a texture, looked up on first use.
     fn texture(&mut self, name: &str, find: &mut impl FnMut(&str) -> TextureState) -> TextureState {
         let key = name.to_ascii_lowercase();
         if let Some(&number) = self.known_textures.get(&key) {
@@ -203,15 +201,15 @@ impl Level {
         !self.scene.joints.is_empty()
     }
 
-    /// Adds the frames of a clump as nodes, and the frames of its bones as
-    /// joints. Returns the joints; none if a frame has no inverse.
+    /// Adds the frames of a clump as nodes, and the bones' frames as joints. Returns
+    /// the joints, or nothing if a frame has no inverse.
     pub(crate) fn add_skeleton(&mut self, clump: &Clump, bones: &[usize]) -> Vec<usize> {
         skeleton::add_joints(clump, bones, None, &mut self.scene);
         self.scene.joints.iter().map(|joint| joint.node).collect()
     }
 
-    /// Adds meshes in a node, with further nodes below it if there are several,
-    /// and returns the node.
+    /// Adds meshes at a node, with child nodes if there are several, and returns the
+    /// node.
     pub fn attach(
         &mut self,
         name: &str,
@@ -225,7 +223,7 @@ impl Level {
         root
     }
 
-    /// Shows meshes in a node, and in nodes below it if there are several.
+    /// Shows meshes at a node, with child nodes if there are several.
     fn show(&mut self, root: usize, name: &str, meshes: &[usize]) {
         for &mesh in meshes {
             let is_free = self.scene.nodes[root].mesh.is_none();
@@ -237,7 +235,7 @@ impl Level {
         }
     }
 
-    /// Adds an object to the level. Without pieces it is a node without a mesh.
+    /// Adds an object to the level. Without pieces, it is a node without a mesh.
     pub fn put(&mut self, name: &str, identity: Identity, transform: Transform, pieces: &[Piece]) {
         if !self.has_room(1 + pieces.iter().map(nodes_of).sum::<usize>()) {
             return;
@@ -258,7 +256,7 @@ impl Level {
         }
     }
 
-    /// Adds a mark below the node of its group, which is hidden at first.
+    /// Adds a mark, initially hidden, below the node of its group.
     pub fn mark(&mut self, group: &'static str, name: &str, identity: Identity, mark: Mark) {
         if !self.has_room(3) {
             return;
@@ -292,8 +290,8 @@ impl Level {
         }
     }
 
-    /// Returns whether this number of further nodes is within the limit, and
-    /// counts an omitted object if not.
+    /// Returns whether this many more nodes are within the limit, and otherwise counts
+    /// an omitted object.
     fn has_room(&mut self, more: usize) -> bool {
         let count = self.scene.nodes.len() + self.scene.outlines.len();
         let has_room = count + more <= MAX_NODES;
@@ -316,8 +314,7 @@ impl Level {
         self.problems.push(problem);
     }
 
-    /// Returns the scene, with a note about it, and the textures by their
-    /// numbers.
+    /// Returns the scene, with a note about it, and the textures by number.
     pub fn finish(mut self, note: &str) -> (Scene<'static>, Vec<TextureUse>) {
         self.scene.notes = vec![
             "x is right, y up, z back, as in the game; lengths are in the game's units.".to_owned(),
@@ -348,7 +345,7 @@ impl Level {
     }
 }
 
-/// Returns the heap memory of the scene of a level, in bytes.
+/// Returns the heap memory of a level's scene in bytes.
 pub fn memory(scene: &Scene<'_>) -> usize {
     let mesh = |mesh: &Mesh| {
         let triangles = mesh.parts.iter().map(|part| part.triangles.capacity());
@@ -390,9 +387,9 @@ fn nodes_of(piece: &Piece) -> usize {
     1 + piece.meshes.len()
 }
 
-/// Returns the transformation of an object by its angles in radians: rotated by
-/// the roll about z, then by the pitch about x, then by the yaw about y. A
-/// scale of 0, which means no scaling, is 1.
+/// Returns the transformation of an object by its angles in radians: rotated by the
+/// roll about z, then by the pitch about x, then by the yaw about y. A scale of 0 means
+/// no scaling.
 pub fn object_transform(position: [f32; 3], angles: [f32; 3], scale: [f32; 3]) -> Transform {
     let [(sy, cy), (sp, cp), (sr, cr)] = angles.map(|angle| sin_cos(finite(angle)));
     let axes = [

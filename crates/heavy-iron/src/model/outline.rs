@@ -1,4 +1,4 @@
-//! Shapes of triggers as lines: pairs of points.
+//! Trigger shapes as lines: pairs of points.
 
 use std::f32::consts::TAU;
 
@@ -31,8 +31,8 @@ pub(crate) fn of_sphere(radius: f32) -> Vec<[f32; 3]> {
         .collect()
 }
 
-/// Returns the ends and some sides of an upright cylinder whose lower end is
-/// around the origin.
+/// Returns the ends and some sides of an upright cylinder. The origin is the center of
+/// its lower end.
 pub(crate) fn of_cylinder(radius: f32, height: f32) -> Vec<[f32; 3]> {
     let mut lines = of_circle(radius);
     lines.extend(circle(radius, [0, 2], height));
@@ -48,7 +48,7 @@ pub(crate) fn of_circle(radius: f32) -> Vec<[f32; 3]> {
     circle(radius, [0, 2], 0.0).collect()
 }
 
-/// Returns a circle in the plane of two axes, at a place on the third one.
+/// Returns a circle in the plane of two axes, at a position on the third axis.
 fn circle(radius: f32, [a, b]: [usize; 2], place: f32) -> impl Iterator<Item = [f32; 3]> {
     let point = move |side: u8| {
         let (sine, cosine) = sin_cos(TAU * f32::from(side) / f32::from(SIDES));

@@ -1,14 +1,14 @@
-//! Colors of vertices for viewers, which multiply them with their own light.
+//! Vertex colors for viewers, which multiply them with their own light.
 
-/// Flag of a geometry: it is lit by the lights of the level.
+/// Flag of a geometry that is lit by the level's lights.
 const LIT: u16 = 0x20;
 
-/// Adjusts the colors of the vertices of a geometry with these flags.
+/// Adjusts the vertex colors of a geometry with these flags.
 ///
-/// The games add the lights to the colors of a lit geometry, whose colors may
-/// therefore all be black. Viewers multiply both. So a light is added to the
-/// colors here that makes the brightest part of them full; the colors of an
-/// unlit geometry are its light, and stay as they are.
+/// The games add the lights to the colors of a lit geometry, which may therefore all be
+/// black. Viewers multiply instead. So this adds a light that raises the largest
+/// component to the maximum. The colors of an unlit geometry are its light, and are
+/// unchanged.
 pub(super) fn adjust(colors: &mut [[u8; 4]], flags: u16) {
     if !is_brightened(flags) {
         return;
@@ -24,8 +24,8 @@ pub(super) fn adjust(colors: &mut [[u8; 4]], flags: u16) {
     }
 }
 
-/// Returns whether the colors of a geometry with these flags are shown brighter than they
-/// are stored.
+/// Returns whether the colors of a geometry with these flags are shown brighter than
+/// stored.
 pub(super) fn is_brightened(flags: u16) -> bool {
     flags & LIT != 0
 }

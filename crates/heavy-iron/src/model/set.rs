@@ -1,5 +1,5 @@
-//! Sets of models (MINF) as scenes: each model on the bone of another one that
-//! it is attached to (FORMATS, HIP assets 7).
+//! Model sets (MINF) as scenes: each model is attached to a bone of another one
+//! (FORMATS, HIP assets 7).
 
 use std::io::{self, Write};
 
@@ -18,34 +18,33 @@ use hpimount_assets::view::{AssetContext, AssetKey, AssetRef};
 use hpimount_renderware::clump::Clump;
 use hpimount_renderware::export::{TextureUse, skeleton};
 
-/// Maximum number of models of a set that are shown.
+/// Maximum number of visible models of a set.
 pub(crate) const MAX_MODELS: usize = 64;
 
 /// Flags of a model of a set.
 const SHARES_BONES: u32 = 8;
 const ON_A_BONE: u32 = 0x20;
 
-/// How a model of a set is attached to an earlier one.
+/// Attachment of a model to an earlier one in its set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Attached {
-    /// Index of the earlier one; `None` for the first model.
+    /// Index of the earlier model; `None` for the first model.
     pub(crate) parent: Option<usize>,
-    /// Number of the bone that it is on; `None` for the model itself.
+    /// Number of its bone; `None` for the model itself.
     pub(crate) bone: Option<usize>,
-    /// True if it has the bones of the earlier one.
+    /// True if it shares the bones of the earlier model.
     pub(crate) shares_bones: bool,
 }
 
 impl Attached {
-    /// A model that is not attached to another one.
+    /// A model that is not attached.
     pub(crate) const ALONE: Self = Self {
         parent: None,
         bone: None,
         shares_bones: false,
     };
 
-    /// Returns how the model of a record is attached, of which `earlier` models
-    /// precede it.
+    /// Returns the attachment of a record's model, which has `earlier` predecessors.
     pub(crate) fn of(row: &Record, earlier: usize) -> Self {
         let number = |name| row.number(name).unwrap_or_default();
         let parent = number("parent") as usize;
@@ -60,15 +59,14 @@ impl Attached {
     }
 }
 
-/// Returns the clump of a model that has a skeleton, and the frames of its
-/// bones.
+/// Returns the clump of a model with a skeleton, and the frames of its bones.
 fn skeleton_of(model: &Model) -> Option<(&Clump, Vec<usize>)> {
     let mut clumps = model.clumps.iter();
     clumps.find_map(|clump| Some((clump, skeleton::bones(clump)?)))
 }
 
-/// Returns the places of the bones of a model in the pose of its file; none
-/// without a skeleton.
+/// Returns the places of a model's bones in its stored pose; nothing without a
+/// skeleton.
 pub(crate) fn places_of_bones(model: &Model) -> Vec<Transform> {
     let Some((clump, bones)) = skeleton_of(model) else {
         return Vec::new();
@@ -114,8 +112,8 @@ pub(crate) fn write(
     gltf::write(&scene, &pictures, &|bytes| context.reserve(bytes), out)
 }
 
-/// Returns the scene of a set, the textures by their numbers, and the memory that is
-/// reserved for the keys of animations.
+/// Returns the scene of a set, the textures by number, and the memory for animation
+/// keys.
 fn scene_of(
     info: &ModelInfo,
     context: &dyn AssetContext,

@@ -1,4 +1,4 @@
-//! The textures of models: their assets, and what can be shown of them.
+//! The textures of models: assets and pictures.
 
 use crate::texture::{Texture, parse};
 use hpimount_assets::model::scene::Alpha;
@@ -7,8 +7,8 @@ use hpimount_containers::hip::asset_id;
 use hpimount_renderware::export::TextureState;
 use hpimount_renderware::texture::export::picture_problem;
 
-/// Returns the possible ids of a texture's asset: usually the id of its name
-/// with `.RW3`, and rarely the id of the bare name.
+/// Returns the possible ids of a texture's asset: usually the id of its name with
+/// `.RW3`, and rarely of the bare name.
 pub(crate) fn texture_ids(name: &str) -> [u32; 2] {
     // Names are stored in single bytes.
     let bytes = name
@@ -19,7 +19,7 @@ pub(crate) fn texture_ids(name: &str) -> [u32; 2] {
     [asset_id(&with_extension), asset_id(&bytes)]
 }
 
-/// Returns the asset of a texture, in the same archive or in one beside it.
+/// Returns the asset of a texture, in this archive or an adjacent one.
 pub(crate) fn find_texture(name: &str, context: &dyn AssetContext) -> Option<AssetRef> {
     let ids = texture_ids(name).into_iter();
     ids.map(AssetKey::Id)
@@ -50,7 +50,7 @@ pub(crate) fn read_asset(
     }
 }
 
-/// Returns what can be shown of the texture with this name.
+/// Returns the state of the texture with this name.
 pub(crate) fn state_of(name: &str, context: &dyn AssetContext) -> TextureState {
     match read(name, context) {
         Ok(texture) => TextureState::Found {

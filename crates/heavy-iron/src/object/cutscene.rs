@@ -1,4 +1,4 @@
-//! What cutscenes contain, as files, and their subtitles.
+//! Contents of cutscenes as files, and their subtitles.
 
 use bytes::Bytes;
 use hpimount_record::Value;
@@ -10,37 +10,37 @@ use hpimount_assets::view::page::Rows;
 use hpimount_containers::io::Endian;
 use hpimount_containers::text::windows_1252;
 
-/// Maximum number of data that are looked at. Cutscenes of the games have some hundred.
+/// Maximum number of examined data entries. Cutscenes of the games have a few hundred.
 const MAX_FILES: usize = 1 << 12;
 
-/// Maximum length of the texts of all subtitles together. The games have at most 64 KiB.
+/// Maximum total length of all subtitles. The games have at most 64 KiB.
 const MAX_TEXTS: usize = 1 << 20;
 
-/// Data in a chunk of a cutscene begin at multiples of this.
+/// Alignment of the data in a chunk of a cutscene.
 const ALIGNMENT: usize = 16;
 
-/// The beginning of a chunk, whose data are of one span of time.
+/// The header of a chunk, which holds the data of one time span.
 const CHUNK: Layout = layout!(start_time: F32, end_time: F32, count: U32, number: U32);
 
 /// The beginning of data in a chunk.
 const DATA: Layout = layout!(data_type: U32, asset: Id, size: U32, zero: U32);
 
-/// The numbers of data that are a model, an animation, and the path of a camera.
+/// The kinds of data: model, animation, and camera path.
 pub(crate) const MODEL: u32 = 1;
 pub(crate) const ANIMATION: u32 = 2;
 pub(crate) const CAMERA: u32 = 3;
 
-/// The bits of the number of a kind of data; the others are flags of a model.
+/// Mask of the kind; the other bits are flags of a model.
 const KIND: u32 = 0x0FFF_FFFF;
 
 /// Data of a cutscene.
 pub(crate) struct Data {
-    /// The number of the span of time that they are of, and its start in seconds; `None` for
-    /// those at the beginning.
+    /// The number of the time span and its start in seconds; `None` at the beginning of
+    /// the cutscene.
     pub(crate) span: Option<(usize, f32)>,
     /// Their number there.
     pub(crate) index: usize,
-    /// What they are.
+    /// Kind of the data.
     pub(crate) kind: u32,
     /// The id of their asset.
     pub(crate) id: u32,
@@ -49,7 +49,7 @@ pub(crate) struct Data {
 }
 
 impl Data {
-    /// Returns the data that a record describes; `None` if they are not there.
+    /// Returns the data of a record, or `None` if they are missing.
     fn new(
         span: Option<(usize, f32)>,
         index: usize,
@@ -68,8 +68,8 @@ impl Data {
         })
     }
 
-    /// Returns the file that has them: in `data` those at the beginning of the cutscene, and
-    /// in `chunk_NNN` the files of each span of time.
+    /// Returns the file for the data: in `data` at the beginning of the cutscene, and
+    /// in `chunk_NNN` for each time span.
     pub(crate) fn file(&self) -> ViewFile {
         let folder = match self.span {
             Some((span, _)) => format!("chunk_{span:03}"),
@@ -89,7 +89,7 @@ impl Data {
     }
 }
 
-/// Returns all data of a cutscene that are there.
+/// Returns all available data of a cutscene.
 pub(crate) fn data(object: &Object, bytes: &Bytes, endian: Endian) -> Vec<Data> {
     let mut all = Vec::new();
     // Chunks may overlap.
@@ -107,7 +107,7 @@ pub(crate) fn data(object: &Object, bytes: &Bytes, endian: Endian) -> Vec<Data> 
     all
 }
 
-/// Returns the data of the chunk at an offset, as far as they are there.
+/// Returns the available data of the chunk at an offset.
 fn of_chunk(
     span: usize,
     bytes: &Bytes,
@@ -148,7 +148,7 @@ fn list<'a>(object: &'a Object, name: &str) -> impl Iterator<Item = Record> + 'a
     found.into_iter().flat_map(|(_, rows)| rows.iter())
 }
 
-/// Returns the subtitles with their times in seconds.
+/// Returns the subtitles with times in seconds.
 pub(crate) fn subtitles(object: &Object) -> Rows<'_> {
     let all = match object.field("text_bytes").and_then(record::Value::unsigned) {
         Some(length) => &object.rest[..object.rest.len().min(length as usize)],
@@ -159,7 +159,7 @@ pub(crate) fn subtitles(object: &Object) -> Rows<'_> {
     let rows = list(object, "lines").map(move |line| {
         let offset = line.number("text_offset").unwrap_or_default() as usize;
         let text = all.get(offset..).unwrap_or_default();
-        // Limited before its end is searched, which takes time.
+        // Truncated before the slow search for its end.
         let text = &text[..text.len().min(left)];
         let end = text.iter().position(|&byte| byte == 0);
         let text = &text[..end.unwrap_or(text.len())];
@@ -213,7 +213,7 @@ mod tests {
         let start = Instant::now();
         let lengths = texts(&object).into_iter().map(|text| text.len());
         assert_eq!(lengths.sum::<usize>(), MAX_TEXTS);
-        // It took half a minute to look for the end of each text.
+        // Searching the end of each text took half a minute.
         assert!(start.elapsed() < Duration::from_secs(3));
     }
 

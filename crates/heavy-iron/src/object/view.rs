@@ -57,11 +57,11 @@ pub(crate) struct Typed {
     pub(crate) game: Game,
     pub(crate) endian: Endian,
     pub(crate) object: Object,
-    /// The numbers of the parts whose kinds a field selects.
+    /// The numbers of the parts whose kinds are selected by a field.
     selected: Vec<usize>,
 }
 
-/// The list of the commands of a particle system.
+/// The list of a particle system's commands.
 const COMMANDS: &str = "commands";
 
 impl GetSize for Typed {
@@ -82,7 +82,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     Ok(page.show(typed, error))
 }
 
-/// Returns the page of an object, the object, and why it could not be read whole.
+/// Returns the page of an object, the object, and the error that ended its parsing.
 pub(crate) fn page(
     format: &'static str,
     bytes: &Bytes,
@@ -131,8 +131,7 @@ impl Typed {
         }
     }
 
-    /// Returns the base type by its name in a game with known names, otherwise
-    /// by its number.
+    /// Returns the base type by name in a game with known names, otherwise by number.
     fn base_type(&self) -> Value {
         let number = self.object.base_type;
         let name = (self.game == Game::Bfbb).then(|| base_type_name(number));
@@ -230,7 +229,7 @@ impl Typed {
         node::map(head.into_iter().chain(flags))
     }
 
-    /// Returns the ids of a list, whose number is a field.
+    /// Returns the ids of a list, with their number in a field.
     fn list<'a>(&'a self, names: Names<'a>) -> Node<'a> {
         let list = &self.object.list;
         let id = move |offset, id| {
@@ -272,7 +271,7 @@ impl Typed {
         Node::Each(Box::new(move || Box::new(rows.iter().map(record))))
     }
 
-    /// Returns how a number is edited that selects the fields of a part.
+    /// Returns the editing rule of a number that selects the fields of a part.
     fn selector<'a>(&self, field: &str) -> Option<Rule<'a>> {
         let parts = self.selected.iter();
         let mut choices = parts.filter_map(|&index| {
@@ -307,7 +306,7 @@ impl Typed {
         Some(self.place(offset, form))
     }
 
-    /// Adds to the commands of a particle system how they are edited.
+    /// Adds editing rules to the commands of a particle system.
     fn commands<'a>(&'a self, node: Node<'a>) -> Node<'a> {
         let commands = self
             .object
@@ -348,7 +347,7 @@ impl Typed {
         }))
     }
 
-    /// Returns the links, and how they are edited.
+    /// Returns the links with their editing rules.
     fn link_list<'a>(&'a self, names: Names<'a>) -> Node<'a> {
         let links = &self.object.links;
         let start = self.object.links_offset;
@@ -378,7 +377,7 @@ impl Typed {
             Some(number) => Form::Named { size: 2, number },
             None => Form::U16,
         };
-        // An event by its name, or else by its number.
+        // An event by name, or else by number.
         let shown = |name: Option<&'static str>, number: u16, at: Place| {
             name.map_or(number.into(), Node::from).stored(at)
         };
@@ -461,7 +460,7 @@ fn tiles(floor: &Floor) -> Node<'_> {
     ])
 }
 
-/// Returns the ranges of elements of one size.
+/// Returns the ranges of elements of equal size.
 pub(crate) fn ranges(start: usize, count: usize, size: usize) -> Vec<Range<usize>> {
     let starts = (0..count).map(|index| start + index * size);
     starts.map(|start| start..start + size).collect()
@@ -560,10 +559,10 @@ pub(crate) const PARAMETERS: [&str; 8] = [
     "check_asset_name",
 ];
 
-/// The columns of the words for the events of a link.
+/// The columns of the words for a link's events.
 pub(crate) const WORDS: [&str; 2] = ["event_word", "send_word"];
 
-/// Returns the cells of the parameters of a link.
+/// Returns the cells of a link's parameters.
 fn parameters(link: &Link, names: Names<'_>) -> Vec<Value> {
     let words = link.parameters.iter();
     let words = words.map(|&bits| fields::parameter(bits, names, Value::from));
@@ -573,12 +572,12 @@ fn parameters(link: &Link, names: Names<'_>) -> Vec<Value> {
     row
 }
 
-/// Adds the parameters of a link to a row.
+/// Appends the parameters of a link to a row.
 pub(crate) fn parameter_cells(link: &Link, names: Names<'_>, table: &mut Table<'_>) {
     add_all(parameters(link, names), table);
 }
 
-/// Adds the words for the events of a link to a row.
+/// Appends the words for a link's events to a row.
 pub(crate) fn word_cells(link: &Link, game: Game, table: &mut Table<'_>) {
     add_all(link.event_words(game).map(Value::from), table);
 }

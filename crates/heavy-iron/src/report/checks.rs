@@ -16,7 +16,7 @@ use hpimount_containers::hip::asset_id;
 use hpimount_containers::io::Warnings;
 use hpimount_containers::volume::AssetType;
 
-/// Writes the findings, in the order of the archive, and their number.
+/// Writes the findings in archive order, and their number.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let archive = Archive::new(context);
     let headers = headers(context);
@@ -58,7 +58,7 @@ fn sorted<'a>(entries: &HashMap<u32, &'a Entry>) -> Vec<(u32, &'a Entry)> {
 /// The checks of an archive.
 struct Checks<'a> {
     archive: &'a Archive<'a>,
-    /// The headers of the sounds, by the sounds' ids.
+    /// The headers of the sounds, by sound id.
     entries: &'a HashMap<u32, &'a Entry>,
     /// The ids of the assets so far.
     seen: HashSet<u32>,
@@ -112,7 +112,7 @@ impl Checks<'_> {
         self.report(member, &format!("{field} {id:08X}{name} is missing"))
     }
 
-    /// Checks that the id belongs to the name and to no other asset.
+    /// Checks that the id is the hash of the name and is not used by another asset.
     fn id(&mut self, member: &Member) -> io::Result<()> {
         let AssetType { id, code, .. } = member.asset;
         if !self.seen.insert(id) {

@@ -1,4 +1,4 @@
-//! The columns of the tables of an archive, and the paths of the values that they show.
+//! The columns of an archive's tables, and the paths of the values in them.
 
 use std::collections::HashMap;
 
@@ -18,12 +18,12 @@ pub(super) const LINKS: &str = "links";
 /// The ids of a group or of the next points.
 pub(super) const LIST: &str = "list";
 
-/// The paths of the values of an asset by their columns. The columns of rows that are a
-/// list begin with the path of the element.
+/// The paths of an asset's values, by column. Columns of list rows begin with the path
+/// of the element.
 pub(super) type Paths = HashMap<String, String>;
 
-/// Returns the paths of the values of an asset. `list` are the rows of the table, if these
-/// are the elements of another list than usual.
+/// Returns the paths of an asset's values. `list` names the list of the table's rows,
+/// if it is not the default one.
 pub(super) fn of_values(values: &Node<'_>, list: Option<&str>) -> Paths {
     let mut paths = HashMap::new();
     values.for_each(&mut |name, node| {
@@ -78,12 +78,12 @@ pub(super) fn of_values(values: &Node<'_>, list: Option<&str>) -> Paths {
     paths
 }
 
-/// Adds the columns of a part with a name, or of the first elements of a list with one.
+/// Adds the columns of a named part, or of the first elements of a named list.
 fn part(node: &Node<'_>, name: &str, paths: &mut Paths) {
     let mut index = 0;
     node.for_each(&mut |field, child| match field {
         Some(field) => {
-            // `motion_type` is a name without the part's, too.
+            // `motion_type` is also a name without the part's prefix.
             let prefix = match field.starts_with(name) {
                 true => String::new(),
                 false => format!("{name}_"),
@@ -134,7 +134,8 @@ fn columns(node: &Node<'_>, prefix: &str, path: &str, paths: &mut Paths) {
     });
 }
 
-/// Adds the columns of a field: of a reference two, of a vector one for each part.
+/// Adds the columns of a field: two for a reference, one for each component of a
+/// vector.
 fn leaf(node: &Node<'_>, column: &str, path: &str, paths: &mut Paths) {
     let mut add = |column: String, path: String| {
         paths.entry(column).or_insert(path);
@@ -160,7 +161,7 @@ fn leaf(node: &Node<'_>, column: &str, path: &str, paths: &mut Paths) {
     }
 }
 
-/// Adds the columns of the place of an entity.
+/// Adds the columns of an entity's placement.
 fn placed(node: &Node<'_>, paths: &mut Paths) {
     let mut triple = |field: &str, columns: &[&str]| {
         for (index, column) in columns.iter().enumerate() {
@@ -178,7 +179,7 @@ fn placed(node: &Node<'_>, paths: &mut Paths) {
     }
 }
 
-/// Adds the columns of the place of an object that is no entity.
+/// Adds the columns of the position of an object that is not an entity.
 fn centre(node: &Node<'_>, part: &str, paths: &mut Paths) {
     node.for_each(&mut |name, _| {
         if let Some(name @ ("pos" | "center")) = name {

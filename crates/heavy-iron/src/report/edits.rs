@@ -1,4 +1,4 @@
-//! Edited tables of an archive: the values of assets that their cells show.
+//! Edits of an archive's tables become edits of asset values.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ use super::edited_paths::{self, LINKS, LIST, Paths, ROWS, SCALE};
 use super::objects::PLACE;
 use super::texts::is_subtitles;
 
-/// The most ids that a cell shows of a list, and the most elements of one with columns.
+/// Maximum number of ids in a cell, and of list elements with columns.
 const MAX_LISTED: usize = crate::table_view::sheet::MAX_LISTED;
 
 /// Why a cell cannot be edited.
@@ -38,7 +38,7 @@ pub(super) const TYPES: Editing = Editing {
     edit: types,
 };
 
-/// The same for types whose lists have a fixed length, since offsets point into them.
+/// The same for types with lists of fixed length, since offsets point into them.
 pub(super) const VALUES: Editing = Editing {
     rows: Editing::FIXED_ROWS,
     ..TYPES
@@ -59,7 +59,7 @@ pub(super) const PARAMETERS: Editing = Editing {
     },
 };
 
-/// The rows of a table that has one for each element of a list.
+/// The rows of a table with one row for each list element.
 const LISTED: Rules<'_> = Rules {
     keys: &[&["asset", "index"], &["asset_name", "index"]],
     name: Some("asset_name"),
@@ -67,8 +67,8 @@ const LISTED: Rules<'_> = Rules {
     ..Rules::FIXED_ROWS
 };
 
-/// The table of the records of a list whose length is fixed. `edit` calls [`records`] with
-/// its name.
+/// The table of the records of a fixed-length list. `edit` calls [`records`] with its
+/// name.
 pub(super) const fn records_table(edit: EditTable) -> Editing {
     Editing {
         key: "asset (or asset_name) and index",
@@ -121,8 +121,8 @@ pub(super) const TEXTS: Editing = Editing {
     edit: texts,
 };
 
-/// Edits a table of the assets of a type, with a row for each, or for each element of
-/// their lists.
+/// Edits a table with a row for each asset of a type, or for each element of their
+/// lists.
 fn types(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<TableEdits, String> {
     let has_index = shown.starts_with(b"asset\tasset_name\tindex\t");
     let rules = Rules {
@@ -145,8 +145,8 @@ fn types(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tabl
     Table::new(context, shown, "asset", &place)?.edits(edited, &rules)
 }
 
-/// Edits a table with a row for each element of a list, which is shown as the first of
-/// `tables`, and edited as the second.
+/// Edits a table with a row for each list element. `tables` are the shown and the
+/// edited table.
 fn of_list(
     context: &dyn AssetContext,
     list: &'static str,
@@ -247,8 +247,8 @@ fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tabl
     })
 }
 
-/// Returns what `edit` makes of each changed cell, for the asset whose id is in a column of
-/// its row.
+/// Calls `edit` for each changed cell with the asset whose id is in a column of its
+/// row.
 fn of_cells(
     context: &dyn AssetContext,
     shown: &[u8],
@@ -307,8 +307,8 @@ impl<'a> Assets<'a> {
         Some(see(&values))
     }
 
-    /// Returns the path of a field by its cell in a table with a row for each, which leaves
-    /// out the parts `body` and `dyna`.
+    /// Returns the path of a field from its cell in a table of fields, which omits the
+    /// parts `body` and `dyna`.
     fn path_of_field(&self, asset: AssetRef, cell: &str) -> String {
         if cell.contains('.') {
             return cell.to_owned();
@@ -329,8 +329,8 @@ impl<'a> Assets<'a> {
     }
 }
 
-/// Returns the path of the part of an asset that a row shows, by the table, the number of
-/// the row, and its number among the rows of the asset.
+/// Returns the path of the part of an asset in a row, from the table, the row number,
+/// and the number among the rows of the asset.
 type PartOfRow<'a> = &'a dyn Fn(&ShownTable, usize, usize) -> String;
 
 /// A table with rows of many assets.
@@ -341,7 +341,7 @@ struct Table<'a> {
     /// The column with the id of the asset.
     id: &'static str,
     part_of_row: PartOfRow<'a>,
-    /// The list that its rows are, if that does not follow from the asset.
+    /// The list of its rows, if it does not depend on the asset.
     list: Option<&'static str>,
     /// The number of each row among the rows of its asset.
     indexes: Vec<usize>,
@@ -375,7 +375,7 @@ impl<'a> Table<'a> {
 
     fn edits(&self, edited: &[u8], rules: &Rules<'_>) -> Result<TableEdits, String> {
         let mut found = differences(self.shown, edited, rules)?;
-        // The rows of an asset are together, so that its paths are collected once.
+        // The rows of an asset are contiguous, so its paths are collected once.
         found.changes.sort_by_key(|change| change.row);
         let mut paths: Option<(AssetRef, Paths)> = None;
         let mut edits = Vec::new();
@@ -417,8 +417,8 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Returns the value that a changed cell edits. `paths` are of the asset that was
-    /// edited before.
+    /// Returns the value for a changed cell. `paths` belong to the previously edited
+    /// asset.
     fn edit(
         &self,
         change: &Change,
@@ -429,7 +429,7 @@ impl<'a> Table<'a> {
         let known = paths.take_if(|(known, _)| *known == asset);
         let (_, known) = paths.insert(known.unwrap_or_else(|| (asset, self.paths(asset))));
         let part = (self.part_of_row)(&self.table, change.row, self.indexes[change.row]);
-        // Each row may also show values of the whole asset.
+        // Rows may also show values of the whole asset.
         let path = known.get(&format!("{part}{}", change.column));
         let path = path.or_else(|| known.get(&*change.column)).ok_or(DERIVED)?;
         if path == LIST && self.is_cut(change.row) {
@@ -442,7 +442,8 @@ impl<'a> Table<'a> {
         Ok((asset, TableEdit::Value(Edit::new(place, what))))
     }
 
-    /// Returns the asset of a new row, by its id or else by its name.
+    /// Returns the asset of a new row, by id or else by name. Fails with the column and
+    /// the reason.
     fn asset_of_added(&self, added: &Added) -> Result<AssetRef, (String, String)> {
         let name = format!("{}_name", self.id);
         let (column, id) = match (added.get(self.id), added.get(&name)) {
@@ -456,7 +457,7 @@ impl<'a> Table<'a> {
         asset.ok_or_else(|| (column, NO_ASSET.to_owned()))
     }
 
-    /// Returns the list that the rows of an asset are.
+    /// Returns the list with the rows of an asset.
     fn list(&self, asset: AssetRef) -> &'static str {
         if let Some(list) = self.list {
             return list;
@@ -504,19 +505,19 @@ impl<'a> Table<'a> {
         Value::Map(entries)
     }
 
-    /// Returns the paths of the values of an asset by their columns.
+    /// Returns the paths of an asset's values, by column.
     fn paths(&self, asset: AssetRef) -> Paths {
         let paths = |values: &Node<'_>| edited_paths::of_values(values, self.list);
         self.assets.values(asset, paths).unwrap_or_default()
     }
 
-    /// Returns whether the cell of a list does not show all of it.
+    /// Returns whether the cell of a list is abbreviated.
     fn is_cut(&self, row: usize) -> bool {
         self.table.cell(row, LIST).split(' ').count() >= MAX_LISTED
     }
 }
 
-/// Returns the value of a cell. The names of a list are separated by `; `.
+/// Returns the value of a cell. Names in a list are separated by `; `.
 fn value_of(column: &str, text: &str) -> Value {
     match (column, text) {
         (_, "") => Value::Null,
@@ -525,7 +526,7 @@ fn value_of(column: &str, text: &str) -> Value {
     }
 }
 
-/// Adds the name of an asset to its id. Names of numbers follow from these.
+/// Adds the name of an asset to its id. Names of other numbers are derived.
 fn with_name(id: &mut Value, name: Value) {
     if id_of(&id.to_string()).is_some() {
         let entries = [("id", id.clone()), ("name", name)];

@@ -1,4 +1,4 @@
-//! `errors.tsv`: the assets that cannot be read, each with the reason.
+//! `errors.tsv`: the unreadable assets, with reasons.
 
 use std::io::{self, Write};
 

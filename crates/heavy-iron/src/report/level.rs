@@ -29,11 +29,10 @@ const OBJECTS: [[u8; 4]; 9] = [
 /// Geometry of levels.
 const GEOMETRY: [[u8; 4]; 2] = [*b"JSP ", *b"BSP "];
 
-/// Types of objects that are not drawn in the game, and that a level has as
-/// lines.
+/// Types of invisible objects that are shown as lines in a level.
 const MARKS: [[u8; 4]; 2] = [*b"TRIG", *b"MVPT"];
 
-/// Maximum number of points that a move point is joined to.
+/// Maximum number of successors of a move point.
 const MAX_NEXT: usize = 64;
 
 /// A note about objects.
@@ -94,11 +93,11 @@ impl Shared for Finished {
 struct Reader<'a> {
     archive: Archive<'a>,
     level: Level,
-    /// The pieces of models and sets of models, by their ids.
+    /// The pieces of models and model sets, by id.
     known: HashMap<u32, Vec<Piece>>,
-    /// The places of the bones of models, by the ids of the models.
+    /// The places of the models' bones, by model id.
     bones: HashMap<u32, Vec<Transform>>,
-    /// Models of pickups by the ids of the pickups.
+    /// Models of pickups, by pickup id.
     pickups: HashMap<u32, u32>,
 }
 
@@ -136,7 +135,7 @@ impl<'a> Reader<'a> {
         self.paths()
     }
 
-    /// Adds the move points, each joined to those that follow it.
+    /// Adds the move points, each joined to its successors.
     fn paths(&mut self) -> io::Result<()> {
         let mut points = Vec::new();
         for member in self.of_level(*b"MVPT") {
@@ -171,8 +170,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the assets of a type in this archive and in the others of the
-    /// same level, which have the same name.
+    /// Returns the assets of a type in this archive and in other archives of the same
+    /// level, which have the same name.
     fn of_level(&self, code: [u8; 4]) -> Vec<Member> {
         let context = self.archive.context;
         let stem = |file: AssetRef| {
@@ -231,7 +230,7 @@ impl<'a> Reader<'a> {
         Ok(self.level.model(name, &model, &atomics, false, state))
     }
 
-    /// Reads the models of pickups: one table, which all levels share.
+    /// Reads the models of pickups from a table shared by all levels.
     fn read_pickups(&mut self) -> io::Result<()> {
         let context = self.archive.context;
         let beside = context.find_type_beside(*b"PICK");
@@ -277,7 +276,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Returns the pieces of the model or the set of models with this id.
+    /// Returns the pieces of the model or model set with this id.
     fn pieces(&mut self, id: u32) -> io::Result<Vec<Piece>> {
         if let Some(known) = self.known.get(&id) {
             return Ok(known.clone());
@@ -302,7 +301,7 @@ impl<'a> Reader<'a> {
         Ok(piece.into_iter().collect())
     }
 
-    /// Returns the models of a MINF, each at its bone of another one.
+    /// Returns the models of a MINF, each at a bone of another model.
     fn set(&mut self, member: &Member) -> io::Result<Vec<Piece>> {
         let bytes = self.archive.read(member)?.unwrap_or_default();
         let facts = member.origin().facts;
@@ -346,7 +345,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the asset that a node stands for.
+/// Returns the asset of a node.
 fn identity(member: &Member) -> Identity {
     Identity {
         id: member.asset.id,

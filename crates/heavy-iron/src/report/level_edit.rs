@@ -1,4 +1,4 @@
-//! Edited `level.glb`: objects that were moved, turned or scaled.
+//! Import of an edited `level.glb`: objects that were moved, rotated or scaled.
 
 use std::collections::{HashMap, HashSet};
 use std::f32::consts::{PI, TAU};
@@ -25,10 +25,11 @@ pub(super) const LEVEL: Editing = Editing {
     edit,
 };
 
-/// Changes of angles, and of places relative to their size, that are rounding.
+/// Tolerance for rounding of angles, and of places relative to their size.
 const NOTHING: f32 = 1e-4;
 
-/// From this height of the direction on, yaw and roll turn about the same axis.
+/// Minimum steepness of the direction for gimbal lock: yaw and roll rotate about the
+/// same axis.
 const UPRIGHT: f32 = 0.999_999;
 
 fn edit(context: &dyn AssetContext, _: &[u8], file: &[u8]) -> Result<TableEdits, String> {
@@ -61,7 +62,7 @@ fn edit(context: &dyn AssetContext, _: &[u8], file: &[u8]) -> Result<TableEdits,
     let files: HashMap<u32, AssetRef> = files.collect();
     let mut edits = Vec::new();
     let nodes = scene.nodes.iter().enumerate();
-    // Those below others are parts of models, triggers and paths.
+    // Nodes below others are parts of models, triggers and paths.
     for (node, one) in nodes.filter(|(_, node)| node.parent.is_none()) {
         let name = &one.name;
         let Some(found) = pairing.nodes[node] else {
@@ -109,8 +110,8 @@ fn edit(context: &dyn AssetContext, _: &[u8], file: &[u8]) -> Result<TableEdits,
     })
 }
 
-/// Returns the names of the nodes that are new. Copies of objects without a model have
-/// no mesh, as cameras and lights.
+/// Returns the names of the new nodes. Copies of objects without a model lack a mesh,
+/// like cameras and lights.
 fn copies<'a>(pairing: &'a Pairing<'_>) -> impl Iterator<Item = &'a str> {
     let shown = pairing.shown.nodes.iter();
     let shown: HashSet<&str> = shown.map(|node| node.name.as_str()).collect();
@@ -128,7 +129,7 @@ fn copies<'a>(pairing: &'a Pairing<'_>) -> impl Iterator<Item = &'a str> {
     copies.map(|(_, node)| node.name.as_str())
 }
 
-/// Returns the fields of an entity that an edited transformation changes.
+/// Returns the changed fields of an entity for an edited transformation.
 fn changes(shown: &Transform, edited: &Transform, stored: &Placed) -> Vec<(String, f32)> {
     let mut changes = Vec::new();
     let mut compare = |field: &str, shown: [f32; 3], edited: [f32; 3]| {
@@ -166,8 +167,8 @@ fn axes(rotation: [f32; 4]) -> [[f32; 3]; 3] {
 }
 
 /// Returns yaw, pitch and roll of axes (the inverse of
-/// [`object_transform`](crate::model::level::object_transform)): of all that mean the
-/// same, the nearest to those that are stored.
+/// [`object_transform`](crate::model::level::object_transform)). Of equivalent angles,
+/// returns those nearest to the stored ones.
 fn angles_of([right, up, at]: [[f32; 3]; 3], stored: [f32; 3]) -> [f32; 3] {
     let pitch = asin((-at[1]).clamp(-1.0, 1.0));
     if at[1].abs() > UPRIGHT {
@@ -191,7 +192,7 @@ fn angles_of([right, up, at]: [[f32; 3]; 3], stored: [f32; 3]) -> [f32; 3] {
     }
 }
 
-/// Returns angles with the numbers of turns that bring them nearest to others.
+/// Adds full turns to angles that bring them nearest to others.
 fn nearest(angles: [f32; 3], stored: [f32; 3]) -> [f32; 3] {
     std::array::from_fn(|axis| {
         let turns = ((stored[axis] - angles[axis]) / TAU).round();

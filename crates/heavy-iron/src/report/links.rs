@@ -13,8 +13,8 @@ use hpimount_assets::view::context::shared;
 use hpimount_assets::view::report::{Reference, VisitReference};
 use hpimount_assets::view::{AssetContext, AssetRef, Shared, Table};
 
-/// Maximum number of links that are sorted by target. All archives of a game
-/// together have half as many.
+/// Maximum number of links sorted by target. All archives of a game together have half
+/// of it.
 const MAX_LINKS: usize = 1 << 18;
 
 /// Writes `links.tsv`, in the order of the archive.
@@ -132,14 +132,13 @@ impl ByTarget {
                 link,
             }));
         }
-        // A stable sort keeps the links to one target in the order of the
-        // archive.
+        // The sort is stable and keeps the archive order of the links to one target.
         links.sort_by_key(|incoming| incoming.link.target);
         Ok(links)
     }
 }
 
-/// Writes `links_in.tsv`, sorted by the ids of the targets.
+/// Writes `links_in.tsv`, sorted by target id.
 pub(super) fn incoming(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let columns = [
         "target",
@@ -172,7 +171,7 @@ pub(super) fn incoming(context: &dyn AssetContext, out: &mut dyn Write) -> io::R
     Ok(())
 }
 
-/// Returns the links sorted by target, which count towards the memory budget.
+/// Returns the links sorted by target, charged to the memory budget.
 fn by_target(context: &dyn AssetContext) -> io::Result<Arc<ByTarget>> {
     let links = shared(context, "HIP links by target", ByTarget::new);
     let links = links.ok_or(io::ErrorKind::OutOfMemory)?;
@@ -182,7 +181,7 @@ fn by_target(context: &dyn AssetContext) -> io::Result<Arc<ByTarget>> {
     }
 }
 
-/// Adds the cells of a target: id, name and type. They are empty for id 0.
+/// Appends the cells of a target: id, name and type. They are empty for id 0.
 fn end_cells(id: u32, names: Names<'_>, table: &mut Table<'_>) {
     let found = names.target_cells(id, table);
     let code = found.and_then(|found| found.code);

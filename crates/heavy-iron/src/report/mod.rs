@@ -1,5 +1,5 @@
-//! Reports about an archive: links, placements, references, checks, tables of
-//! all assets of a type, and the level.
+//! Reports about an archive: links, placements, references, checks, tables by type, and
+//! the level.
 
 mod checks;
 mod edited_paths;
@@ -53,7 +53,7 @@ macro_rules! table {
     };
 }
 
-/// The table of the records of a list of all assets of a type.
+/// The table of the list records of all assets of a type.
 macro_rules! records {
     ($name:literal, $code:literal, $list:literal) => {
         Report {

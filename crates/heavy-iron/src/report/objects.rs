@@ -1,5 +1,5 @@
-//! Tables of all objects of a type with everything that their parts have, such
-//! as the motion of platforms (FORMATS, HIP assets 10).
+//! Tables of all objects of a type with all their parts, such as the motion of
+//! platforms (FORMATS, HIP assets 10).
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -17,14 +17,13 @@ use crate::table_view::sheet::MAX_LISTED;
 use crate::view::{add_all, add_blanks, new_table};
 use hpimount_assets::view::{AssetContext, Table};
 
-/// Maximum number of move points of the path of a platform.
+/// Maximum number of move points in the path of a platform.
 const MAX_PATH: usize = 64;
 
-/// The columns of entities before those of the type.
+/// The columns of entities before the columns of the type.
 pub(super) const PLACE: [&str; 8] = ["x", "y", "z", "yaw", "pitch", "roll", "model", "model_name"];
 
-/// Writes a row for each object of a type. The columns are the fields that at
-/// least one of them has.
+/// Writes a row for each object of a type. The columns are the fields of any of them.
 pub(super) fn write(
     context: &dyn AssetContext,
     code: [u8; 4],
@@ -118,8 +117,8 @@ pub(super) fn fields(
     })
 }
 
-/// Returns what precedes the name of a field of a part in a table of fields: nothing for
-/// the fields of the type, otherwise the path of the part in `object.json`.
+/// Returns the prefix of a part's fields in a table of fields: nothing for the fields
+/// of the type, otherwise the path of the part in `object.json`.
 fn prefix(part: &Part) -> String {
     match (part.name, part.item) {
         (BODY | DYNA, _) => String::new(),
@@ -128,8 +127,8 @@ fn prefix(part: &Part) -> String {
     }
 }
 
-/// Writes a row for each part of a list of the objects of a type, such as the
-/// commands of particle systems.
+/// Writes a row for each list part of a type's objects, such as the commands of
+/// particle systems.
 pub(super) fn items(
     context: &dyn AssetContext,
     code: [u8; 4],
@@ -142,7 +141,7 @@ pub(super) fn items(
     })
 }
 
-/// Writes a row for each record of a list of the objects of a type, such as the events of
+/// Writes a row for each list record of a type's objects, such as the events of
 /// scripts.
 pub(super) fn records(
     context: &dyn AssetContext,
@@ -159,12 +158,12 @@ pub(super) fn records(
     })
 }
 
-/// A function that is called with each element of a list: its number, its fields, and the
+/// A function that is called with each element of a list: its number, its fields, and
 /// words for them.
 type VisitElement<'v> = &'v mut dyn FnMut(usize, &Part, &dyn Words) -> io::Result<()>;
 
-/// Writes a row for each element that `each` visits of the objects of a type. The columns
-/// are the fields that at least one of them has.
+/// Writes a row for each element that `each` visits of a type's objects. The columns
+/// are the fields of any of them.
 fn elements(
     context: &dyn AssetContext,
     code: [u8; 4],
@@ -197,7 +196,7 @@ fn elements(
     })
 }
 
-/// Returns a value as one text: the parts of vectors are separated by spaces.
+/// Returns a value as text. The components of vectors are separated by spaces.
 fn text_of(value: Value, names: Names<'_>) -> String {
     if let Value::Id(id) = value {
         return IdCell(id).to_string();
@@ -250,9 +249,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Returns the fields of the parts of all objects; of a list, the fields of its first
-    /// elements.
-    /// The fields of all entities are not among them.
+    /// Returns the fields of the parts of all objects; for a list, the fields of the
+    /// first elements. Omits the fields common to all entities.
     fn groups(&self) -> io::Result<Vec<Group>> {
         let mut groups: Vec<Group> = Vec::new();
         self.each(|_, typed| {
@@ -277,8 +275,7 @@ impl<'a> Reader<'a> {
         Ok(groups)
     }
 
-    /// Returns the places of the move points that platforms follow, and the
-    /// points after each.
+    /// Returns the places of the move points for platforms, and their successors.
     fn paths(&self) -> io::Result<Paths> {
         let mut paths = Paths::default();
         if self.code != *b"PLAT" {
@@ -300,7 +297,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The columns of the fields of parts with one name.
+/// The columns of the parts with one name.
 #[derive(Default)]
 struct Group {
     name: &'static str,
@@ -332,7 +329,7 @@ impl Group {
         (self.name, self.item) == (part.name, part.item)
     }
 
-    /// Adds the fields of a part that are not known yet.
+    /// Adds the new fields of a part.
     fn add_fields(&mut self, part: &Part, words: &dyn Words) {
         self.has_kind |= part.kind.is_some();
         for &column in part.record.layout() {
@@ -359,7 +356,7 @@ impl Group {
                 false => format!("{}{item}", self.name),
             });
         }
-        // `motion_type` is a name without the part's, too.
+        // `motion_type` is also a name without the part's prefix.
         let is_plain = |name: &str| is_body || item.is_empty() && name.starts_with(self.name);
         let names = self.fields.iter().flat_map(GroupField::names);
         columns.extend(names.map(|name| match is_plain(&name) {
@@ -409,7 +406,7 @@ impl Group {
     }
 }
 
-/// The places of move points, and the first of those after each, by their ids.
+/// The places of move points, and their first successors, by id.
 type Paths = HashMap<u32, ([f32; 3], Option<u32>)>;
 
 /// The path of a platform.
@@ -423,8 +420,8 @@ struct Path {
 impl Path {
     const COLUMNS: [&'static str; 3] = ["path", "path_name", "path_points"];
 
-    /// Returns the path of a platform that moves along move points or between
-    /// two places; empty for another one.
+    /// Returns the path of a platform along move points or between two places; empty
+    /// for other platforms.
     fn of(typed: &Typed, paths: &Paths) -> Self {
         let vector = |name| match typed.object.field(name) {
             Some(Value::Vec3(vector)) => Some(vector),

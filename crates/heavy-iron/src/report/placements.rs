@@ -35,7 +35,7 @@ pub(super) fn is_placed(code: [u8; 4]) -> bool {
     is_object(code) || code == *b"MRKR"
 }
 
-/// Writes the table, in the order of the archive.
+/// Writes the table in archive order.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let archive = Archive::new(context);
     let mut table = Table::new(out, &COLUMNS)?;
@@ -101,7 +101,7 @@ pub(super) fn map(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result
     png::write(&picture, out)
 }
 
-/// Returns the color of a type: one of 125, none of them dark.
+/// Returns the color of a type, one of 125 bright colors.
 fn color_of(code: [u8; 4]) -> [u8; 4] {
     let sum = code
         .iter()
@@ -121,7 +121,7 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    /// Returns the position of an object; `None` without one.
+    /// Returns the position of an object, or `None` without a position.
     pub(super) fn of(object: &Object) -> Option<Self> {
         let vector = |name| match object.field(name) {
             Some(Value::Vec3(vector)) => Some(vector),

@@ -19,20 +19,20 @@ use hpimount_containers::io::Endian;
 pub(super) struct Reference {
     /// The referring field, or the kind of the referenced asset.
     pub(super) field: &'static str,
-    /// The id, or the first of those possible for the name.
+    /// The id, or the first of the possible ids for the name.
     pub(super) id: u32,
-    /// The name, if the reference is by name.
+    /// The name, for a reference by name.
     pub(super) name: Option<String>,
     /// The asset.
     pub(super) found: Option<AssetRef>,
 }
 
-/// What a reference says about the use of the asset.
+/// The kind of use of an asset by a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// The field uses it.
     Use,
-    /// The table has a row of properties for it, whether it is used or not.
+    /// The table has properties of the asset, whether it is used or not.
     Listed,
     /// Undecoded bytes contain its id.
     Bytes,
@@ -47,7 +47,7 @@ impl Kind {
         }
     }
 
-    /// Returns the kind of a reference by a field of an asset of type `code`.
+    /// Returns the kind of a reference in a field of an asset of type `code`.
     fn of(code: [u8; 4], field: &str) -> Self {
         match &code {
             _ if field == REST => Self::Bytes,
@@ -60,14 +60,14 @@ impl Kind {
 /// The field of references in undecoded bytes.
 const REST: &str = "rest";
 
-/// Fields with ids of something other than assets.
+/// Fields with ids that do not belong to assets.
 const NOT_ASSETS: [&str; 3] = ["variable", "pickup", "npc_type"];
 
 /// A function that is called with each reference.
 type Visit<'v> = &'v mut dyn FnMut(Reference) -> io::Result<()>;
 
-/// Calls `visit` with every reference of an asset, except for the targets of
-/// its links.
+/// Calls `visit` with every reference of an asset, except for link targets. Fails if
+/// too many bytes have been read.
 fn each(archive: &Archive<'_>, member: &Member, visit: Visit<'_>) -> io::Result<()> {
     let code = member.asset.code;
     if is_object(code) {
@@ -116,8 +116,8 @@ pub(super) fn of_table(archive: &Archive<'_>, sheets: &Sheets, visit: Visit<'_>)
     result
 }
 
-/// Visits the ids of available assets in undecoded bytes. Other numbers are
-/// rarely the id of one, which is a hash.
+/// Visits the ids of available assets in undecoded bytes. Other numbers rarely look
+/// like an id, which is a hash.
 fn of_rest(
     archive: &Archive<'_>,
     member: &Member,
@@ -155,7 +155,7 @@ fn see(archive: &Archive<'_>, field: &'static str, id: u32, visit: Visit<'_>) ->
     })
 }
 
-/// Like [`each`], for a model or a text, which refer to others by name.
+/// Like [`each`], for a model or a text, which refers to others by name.
 pub(super) fn of_names(
     archive: &Archive<'_>,
     member: &Member,
@@ -207,7 +207,7 @@ pub(super) fn refers(code: [u8; 4]) -> bool {
     is_object(code) || view::is_table(code) || others.contains(&code)
 }
 
-/// Writes the table, in the order of the archive.
+/// Writes the table in archive order.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let archive = Archive::new(context);
     let columns = [
@@ -266,7 +266,7 @@ pub(super) fn of_archive(context: &dyn AssetContext, visit: VisitReference<'_>) 
     })
 }
 
-/// Calls `visit` with every asset that refers to others, and each of its references.
+/// Calls `visit` with every asset with references, and each of its references.
 fn each_of_all(
     archive: &Archive<'_>,
     visit: &mut dyn FnMut(&Member, &Reference) -> io::Result<()>,

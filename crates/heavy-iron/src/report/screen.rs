@@ -1,5 +1,5 @@
-//! `tables/screen.tsv` and `tables/screen.png`: the texts, images and models of menus at
-//! their places on the screen.
+//! `tables/screen.tsv` and `tables/screen.png`: the texts, images and models of menus
+//! at their screen positions.
 
 use std::io::{self, Write};
 
@@ -21,8 +21,8 @@ use hpimount_renderware::texture::export::picture;
 const WIDTH: usize = 640;
 const HEIGHT: usize = 480;
 
-/// Maximum number of pixels that are drawn or decoded for a picture. Menus of the games
-/// have some hundred images of 256 by 256 pixels.
+/// Maximum number of drawn or decoded pixels for a picture. Menus of the games have a
+/// few hundred images of 256 by 256 pixels.
 const MAX_PIXELS: usize = 1 << 26;
 
 const COLUMNS: [&str; 19] = [
@@ -47,7 +47,7 @@ const COLUMNS: [&str; 19] = [
     "unselected_motion_name",
 ];
 
-/// The types of DYNA assets that are shown.
+/// The visible DYNA asset types.
 const KINDS: [u32; 5] = [
     asset_id(b"ui:box"),
     asset_id(b"ui:image"),
@@ -56,7 +56,7 @@ const KINDS: [u32; 5] = [
     asset_id(b"ui:text:user string"),
 ];
 
-/// Returns whether an archive has something on the screen.
+/// Returns whether an archive has elements on the screen.
 pub(super) fn applies(context: &dyn AssetContext) -> bool {
     let mut files = context.assets().into_iter();
     files.any(|file| context.asset_of(file).is_some_and(is_shown))
@@ -69,7 +69,7 @@ fn is_shown(asset: AssetType) -> bool {
     }
 }
 
-/// Writes the table, in the order of the archive.
+/// Writes the table in archive order.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let archive = Archive::new(context);
     let names = archive.names();
@@ -102,8 +102,8 @@ fn text_of(archive: &Archive<'_>, id: u32) -> io::Result<Option<String>> {
     Ok(Some(text.unwrap_or_default().text))
 }
 
-/// Writes a picture of the screen with everything on it, larger things behind smaller
-/// ones: images with their textures, everything else as boxes.
+/// Draws the screen with all elements, larger ones behind smaller ones: images with
+/// their textures, and boxes for everything else.
 pub(super) fn draw(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let archive = Archive::new(context);
     let mut elements = Vec::new();
@@ -113,12 +113,12 @@ pub(super) fn draw(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resul
     })?;
     elements.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     let mut screen = Screen::default();
-    // The image of the last element, which menus often repeat.
+    // The image of the previous element, which menus often repeat.
     let mut last = (0, None);
     for (_, element) in &elements {
         let id = element.image;
         if id != last.0 {
-            // Its memory is free before there is another one.
+            // Its memory is freed before the next one is allocated.
             last = (id, None);
             last.1 = Texture::read(&archive, id, &mut screen)?;
         }
@@ -144,7 +144,7 @@ struct Texture {
 }
 
 impl Texture {
-    /// Returns the texture with this id, if it can be shown and there is room for it.
+    /// Returns the texture with this id, if it is visible and fits the limit.
     fn read(archive: &Archive<'_>, id: u32, screen: &mut Screen) -> io::Result<Option<Self>> {
         let Some(member) = archive.with_id(id) else {
             return Ok(None);
@@ -169,7 +169,7 @@ impl Texture {
     }
 }
 
-/// Calls `visit` with everything that an archive has on the screen.
+/// Calls `visit` with every screen element of an archive.
 fn each(
     archive: &Archive<'_>,
     mut visit: impl FnMut(&Member, Element) -> io::Result<()>,
@@ -185,23 +185,22 @@ fn each(
 
 /// Something on the screen.
 struct Element {
-    /// The type of its asset, of a DYNA its own.
+    /// The asset type; for a DYNA, its own type.
     kind: &'static str,
     position: [f32; 3],
     /// Width and height.
     size: [f32; 2],
-    /// Ids of its text, image and model, and of its motions with and without the focus; 0
-    /// for none.
+    /// Ids of its text, image, model, and motions with and without focus; 0 for none.
     text: u32,
     image: u32,
     model: u32,
     motions: [u32; 2],
-    /// The coordinates of its image at the left, right, top and bottom.
+    /// The texture coordinates at the left, right, top and bottom.
     part: [f32; 4],
 }
 
 impl Element {
-    /// Returns what an object shows; `None` without a place.
+    /// Returns the element of an object, or `None` without a position.
     fn of(object: &Object, member: &Member) -> Option<Self> {
         let field = |name: &str| {
             let mut parts = object.parts.iter().rev().filter(|part| part.item.is_none());
@@ -245,14 +244,14 @@ impl Element {
         })
     }
 
-    /// Returns the number of pixels that it takes; `None` if it takes none.
+    /// Returns the number of covered pixels, if any.
     fn area(&self) -> Option<f32> {
         let [width, height] = self.size;
         (width > 0.0 && height > 0.0 && self.position.iter().all(|one| one.is_finite()))
             .then_some(width * height)
     }
 
-    /// Returns the columns or rows of the screen that it takes.
+    /// Returns the covered columns or rows of the screen.
     fn taken(&self, axis: usize, length: usize) -> std::ops::Range<usize> {
         let start = self.position[axis];
         let end = (start + self.size[axis]).clamp(0.0, length as f32);
@@ -263,7 +262,7 @@ impl Element {
 /// The picture of the screen.
 struct Screen {
     pixels: Vec<[u8; 4]>,
-    /// Number of pixels that may still be drawn or decoded.
+    /// Remaining number of pixels to draw or decode.
     left: usize,
 }
 
@@ -277,14 +276,14 @@ impl Default for Screen {
 }
 
 impl Screen {
-    /// Returns whether this many pixels are left, and takes them.
+    /// Takes this many pixels, and returns whether they were available.
     fn takes(&mut self, pixels: usize) -> bool {
         let left = self.left.checked_sub(pixels);
         self.left = left.unwrap_or(self.left);
         left.is_some()
     }
 
-    /// Draws a pixel for each that an element takes: `color` has its column and row.
+    /// Draws all pixels of an element. `color` returns the color for a column and row.
     fn fill(&mut self, element: &Element, color: impl Fn(usize, usize) -> [u8; 4]) {
         let (columns, rows) = (element.taken(0, WIDTH), element.taken(1, HEIGHT));
         if !self.takes(columns.len() * rows.len()) {
@@ -298,7 +297,7 @@ impl Screen {
         }
     }
 
-    /// Draws a box, in a color for what it has.
+    /// Draws a box in a color for its contents.
     fn boxed(&mut self, element: &Element) {
         let [red, green, blue] = match element {
             Element { text: 1.., .. } => [255, 220, 80],
@@ -320,7 +319,7 @@ impl Screen {
         let [left, right, top, bottom] = element.part;
         let texel = |axis: usize, place: usize, [start, end]: [f32; 2]| {
             let way = (place as f32 + 0.5 - element.position[axis]) / element.size[axis];
-            // Without an extent all of it is shown.
+            // Without an extent, the whole image is shown.
             let way = if start == end {
                 way
             } else {
@@ -354,7 +353,7 @@ mod tests {
     use crate::report::tests::{Archives, id, words};
     use fixtures::heavy_iron as hi;
 
-    /// Returns a screen on which this many pixels can still be drawn.
+    /// Returns a screen with this pixel limit.
     fn with_left(left: usize) -> Screen {
         let screen = Screen::default();
         assert_eq!(screen.left, MAX_PIXELS);

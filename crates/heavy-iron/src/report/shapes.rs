@@ -1,4 +1,4 @@
-//! Where triggers are, and how large (FORMATS, HIP assets 6).
+//! Positions and extents of triggers (FORMATS, HIP assets 6).
 
 use super::placements::Placed;
 use crate::model::level::{Mark, object_transform};
@@ -13,11 +13,9 @@ use hpimount_assets::view::Table;
 /// The extent of a trigger.
 pub(super) struct Extent {
     shape: Option<&'static str>,
-    /// Where it is: the middle of a box or a sphere, or that of the lower end
-    /// of a cylinder.
+    /// Position: the center of a box or a sphere, or of the lower end of a cylinder.
     place: Option<Transform>,
-    /// The lengths of the edges of a box, or the radius and the height of
-    /// another shape.
+    /// The edge lengths of a box, or the radius and the height of another shape.
     size: [f32; 3],
 }
 
@@ -27,8 +25,8 @@ impl Extent {
         "height",
     ];
 
-    /// Returns the extent of a trigger; without a place for an object that has
-    /// none.
+    /// Returns the extent of a trigger, without a position for an object that lacks
+    /// one.
     pub(super) fn of(object: &Object) -> Self {
         let shape = match object.field("subtype") {
             Some(Value::Unsigned(number)) => u8::try_from(number).ok().and_then(trigger_shape),
@@ -92,8 +90,8 @@ impl Extent {
     }
 }
 
-/// Returns the place of a box around `middle` that is turned about the position
-/// of its object.
+/// Returns the position of a box at `middle` that is rotated about the position of its
+/// object.
 fn turned(placed: &Placed, middle: [f32; 3]) -> Transform {
     let angles = placed.angles.unwrap_or_default();
     let place = object_transform(placed.position, angles, [1.0; 3]);

@@ -25,10 +25,10 @@ pub(super) fn is_subtitles(code: [u8; 4]) -> bool {
     code == *b"SUBT"
 }
 
-/// The columns of the times of subtitles, in seconds.
+/// The columns of subtitle times, in seconds.
 const TIMES: [&str; 2] = ["start", "stop"];
 
-/// Writes the table, in the order of the archive.
+/// Writes the table in archive order.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let archive = Archive::new(context);
     let shown_by = shown_by(&archive)?;
@@ -69,8 +69,8 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
     Ok(())
 }
 
-/// Returns the ids of the first objects that refer to each text in a field or in the
-/// parameters of a link, which gives the text to another object.
+/// Returns the ids of the first objects that refer to each text in a field, or in link
+/// parameters, which assign the text to another object.
 fn shown_by(archive: &Archive<'_>) -> io::Result<HashMap<u32, Vec<u32>>> {
     let texts = archive.of_type(is_text);
     let mut objects: HashMap<_, _> = texts.map(|text| (text.asset.id, Vec::new())).collect();

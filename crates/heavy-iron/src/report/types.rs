@@ -31,8 +31,8 @@ pub(super) fn tables(
         let facts = member.origin().facts;
         Ok(bytes.and_then(|bytes| table_view::parse(&bytes, &facts, code).ok()))
     };
-    // Some types have more fields in some games, and an empty asset has no
-    // record to determine the fields.
+    // Some types have more fields in some games, and an empty asset has no record to
+    // determine them.
     let mut columns: Vec<String> = Vec::new();
     for member in members() {
         let Some(sheets) = parsed(&member)? else {

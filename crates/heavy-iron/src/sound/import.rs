@@ -1,6 +1,6 @@
-//! Edited WAV files as SND and SNDS. The header of a sound is in the table (SNDI)
-//! of its archive, and changes with it; codec, channels and rate stay. The loop stays
-//! if the file has none, as those of programs that drop it.
+//! Import of edited WAV files as SND and SNDS. The header of a sound is in the
+//! archive's table (SNDI) and changes too. Codec, channels and rate are fixed. The loop
+//! is kept if the file has none, because many programs drop it.
 
 use bytes::Bytes;
 
@@ -15,15 +15,15 @@ use hpimount_assets::parse::spu::{self, Rounding};
 use hpimount_assets::view::import::{self, Changed, Edit, Imported};
 use hpimount_assets::view::{AssetContext, AssetRef};
 
-/// Offsets in an entry of the table of the length of the data.
+/// Offsets of the data length in a table entry.
 const XBOX_SIZE: usize = 20;
 const VAG_SIZE: usize = 12;
 
-/// Offset in an entry of Xbox of its flags.
+/// Offset of the flags in an Xbox entry.
 const XBOX_FLAGS: usize = 28;
 
-/// Offsets in an entry of GameCube: whether the sound is a loop, where it starts and
-/// ends, and the state of the decoder at its start.
+/// Offsets in a GameCube entry: the loop flag, the start and end of the loop, and the
+/// state of the decoder at its start.
 const DSP_IS_LOOP: usize = 0x0C;
 const DSP_LOOP_START: usize = 0x10;
 const DSP_LOOP_END: usize = 0x14;
@@ -66,10 +66,10 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     Ok(Imported::Changed(changed))
 }
 
-/// Why no sound of a bank is written.
+/// The refusal for sounds of a bank.
 const IN_BANK: &str = "shows a sound of a bank (FSB3), which is not rebuilt";
 
-/// Returns why no edited file can become a sound.
+/// Returns the reason why a sound cannot be edited.
 pub(super) fn refusal(edit: &Edit<'_>) -> Option<String> {
     let table = Table::find(edit.context).ok()?;
     matches!(table.entry.header, Header::Bank(_)).then(|| IN_BANK.to_owned())
@@ -121,8 +121,8 @@ impl Table {
     }
 }
 
-/// Encodes samples in the codec of a sound, and changes its entry in the table. `start`
-/// is the first sample of the loop. Returns the data, and the samples as they are played.
+/// Encodes samples in the codec of a sound, and changes its table entry. `start` is the
+/// first sample of the loop. Returns the data, and the decoded samples.
 fn encode(
     sound: &Sound,
     samples: &[i16],
@@ -137,7 +137,7 @@ fn encode(
             let encoded = dsp::encode(samples, header.coefficients, header.history);
             put_dsp(header, &encoded, samples.len(), start, table)?;
             let mut data = encoded.data;
-            // Whatever followed the samples stays, if there are as many.
+            // Data after the samples is kept if their number is unchanged.
             if samples.len() == header.samples as usize {
                 data.extend_from_slice(sound.data.get(data.len()..).unwrap_or_default());
             }
@@ -165,7 +165,7 @@ fn encode(
     match &sound.entry.header {
         Header::Xbox(_) => table.put(XBOX_SIZE, &size.to_le_bytes())?,
         Header::Vag(header) => {
-            // The table has its numbers in either order.
+            // The numbers in the table may have either byte order.
             let at = sound.entry.offset as usize + VAG_SIZE;
             let is_little = table.old.get(at..at + 4) == Some(&header.size.to_le_bytes());
             let stored = match is_little {
@@ -185,7 +185,8 @@ fn encode(
     Ok((new.to_vec(), played.pcm()))
 }
 
-/// Writes a loop into the data of a sound, and into its entry. `played` are its samples.
+/// Writes a loop into the data of a sound, and into its entry. `played` are the decoded
+/// samples.
 fn put_loop(
     sound: &Sound,
     (start, end): (u32, u32),
@@ -198,7 +199,7 @@ fn put_loop(
         Header::Dsp(_) => {
             table.put(DSP_IS_LOOP, &1_u16.to_be_bytes())?;
             table.put(DSP_LOOP_START, &nibble_of(start).to_be_bytes())?;
-            // A shown end that was clamped stays.
+            // An end that was clamped for display is kept.
             let is_other_length = wav.samples != sound.samples;
             if is_other_length || sound.loops.is_none_or(|part| part.end != end) {
                 table.put(DSP_LOOP_END, &nibble_of(end).to_be_bytes())?;
@@ -220,8 +221,8 @@ fn put_loop(
     }
 }
 
-/// Returns the state of the decoder at a sample: the header of its frame, and the two
-/// samples before it.
+/// Returns the decoder state at a sample: the header of its frame, and the two previous
+/// samples.
 fn dsp_state(start: usize, data: &[u8], played: &[i16]) -> [u8; 6] {
     let before = |count: usize| {
         let at = start.checked_sub(count);
@@ -239,7 +240,7 @@ fn pcm8(sample: i16) -> u8 {
     (rounded.min(127) as i8).cast_unsigned()
 }
 
-/// Writes the entry of a sound on GameCube.
+/// Writes a GameCube entry.
 fn put_dsp(
     header: &DspHeader,
     encoded: &dsp::Encoded,
@@ -278,8 +279,8 @@ mod tests {
     use hpimount_assets::model::wav;
     use hpimount_assets::view::ViewFile;
 
-    /// Returns the loop of a DSP sound of 2000 samples after its WAV file was edited,
-    /// which has this number of samples.
+    /// Edits the WAV file of a DSP sound with 2000 samples to this number of samples,
+    /// and returns the loop.
     fn edited(
         shown: (u32, u32),
         samples: u32,

@@ -44,8 +44,8 @@ pub const TABLE_FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("HIP sound table", open_table)
 };
 
-/// Returns the conversions of a sound. The native file gets the header that the
-/// archive stores elsewhere; there is none for the Xbox.
+/// Returns the conversions of a sound. The native file gets the header from the table.
+/// The Xbox has no native file.
 fn converted(asset: Option<AssetType>) -> Converted {
     const WAV: ConvertedFile = ConvertedFile::first("wav");
     const fn native(extension: &'static str) -> ConvertedFile {
@@ -84,8 +84,7 @@ impl GetSize for SoundTable {
     }
 }
 
-/// Returns the memory of a sound of a bank on the heap in bytes, without its
-/// data.
+/// Returns the heap memory of a bank sound in bytes, without its data.
 fn bank_sound_memory(sound: &BankSound) -> usize {
     let headers = sound.adpcm.iter();
     let headers = headers.map(|header| size_of_val(header) + header.stored.len());
@@ -144,7 +143,7 @@ impl Headers {
         Some(entry)
     }
 
-    /// Returns why there is no header for a sound.
+    /// Returns the reason why there is no header for a sound.
     pub(super) fn problem(&self, id: u32) -> Error {
         let why = match (self.problems.as_slice(), self.tables.len()) {
             ([problem, ..], _) => format!("the archive's table of sounds is incomplete: {problem}"),
@@ -172,7 +171,7 @@ pub(crate) fn headers(context: &dyn AssetContext) -> Option<Arc<Headers>> {
     shared(context, "HIP sound headers", Headers::read)
 }
 
-/// Returns the header of the asset of a context.
+/// Returns the header of the context's asset.
 fn header(context: &dyn AssetContext) -> Result<Entry, Error> {
     let id = Origin::of(context).id.unwrap_or_default();
     let Some(headers) = headers(context) else {
@@ -190,8 +189,8 @@ fn header(context: &dyn AssetContext) -> Result<Entry, Error> {
         })
 }
 
-/// Returns the name of an archive beside the asset's own that has the header of a
-/// sound, where the games do not look for it.
+/// Returns the name of an adjacent archive with the header of a sound, where the games
+/// do not look for it.
 fn archive_with(id: u32, context: &dyn AssetContext) -> Option<String> {
     let tables = context.find_type_beside(*b"SNDI").into_iter();
     let mut having = tables.filter(|&file| {
@@ -277,7 +276,7 @@ fn open_table(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     Ok(page.show(model, error))
 }
 
-/// Returns the sounds of the banks, with the assets that they are.
+/// Returns the bank sounds with their assets.
 fn in_banks<'a>(model: &'a SoundTable, names: Names<'a>) -> Rows<'a> {
     let columns = [
         "bank",

@@ -66,9 +66,9 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         let models = animated::of_animation(id, context).into_iter();
         let models = models.map(|given| Names(context).reference(given.model));
         page.fact("models", models.collect::<Value>());
-        // Whether it moves something is not known without memory.
+        // Without memory, it is unknown whether something is moved.
         if !matches!(animated::skeleton_of(id, context), Ok(None)) {
-            // The skeleton of a model that the animation is given to.
+            // The skeleton of the animation's model.
             page.file("model.glb", move |_, context, out| {
                 let Some((scene, _memory)) = animated::skeleton_of(id, context)? else {
                     return Ok(());
@@ -165,8 +165,8 @@ pub(crate) fn warnings(sheets: &mut Sheets) -> &mut Warnings {
     }
 }
 
-/// Calls `visit` with the name of each field that refers to an asset, and its
-/// id, unless it is 0.
+/// Calls `visit` with the name and the id of each field that refers to an asset, unless
+/// the id is 0.
 pub(crate) fn references(sheets: &Sheets, visit: &mut dyn FnMut(&'static str, u32)) {
     let mut see = |name, id| {
         if id != 0 {
@@ -284,7 +284,7 @@ fn describe(sheets: &Sheets, page: &mut Page<Sheets>, names: Names<'_>) {
     };
 }
 
-/// Returns the fragments of a shrapnel definition with all their fields.
+/// Returns the fragments of a shrapnel definition with all fields.
 fn fragments(model: &Shrapnel, names: Names<'_>) -> Value {
     let fragments = model.fragments.iter().map(|fragment| {
         let parts = ObjectFields::in_info(names).entries(&fragment.parts);
@@ -299,7 +299,7 @@ fn fragments(model: &Shrapnel, names: Names<'_>) -> Value {
     fragments.collect()
 }
 
-/// Returns the records of a table that consists only of records.
+/// Returns the records of a table that contains only records.
 fn records(sheets: &Sheets) -> Option<&Records> {
     match sheets {
         Sheets::List(model) => Some(&model.rows),

@@ -1,4 +1,4 @@
-//! The tables of assets that are tables, and the table of all assets of a type.
+//! The tables of assets that are tables, and the tables by type.
 
 use crate::fields::{cells, cells_of, columns};
 use crate::model::animated;
@@ -111,7 +111,7 @@ pub(crate) fn parameters<'a>(model: &'a ModelInfo, names: Names<'a>) -> Rows<'a>
     Rows::new(["index", "name", "name_name", "value"], rows)
 }
 
-/// Returns the rows of an asset with this id in the table of all assets of its type.
+/// Returns the rows of the asset with this id for the table of its type.
 pub(crate) fn of_all<'a>(sheets: &'a Sheets, id: u32, names: Names<'a>) -> Rows<'a> {
     match sheets {
         Sheets::Lights(model) => of_records(&model.lights, names)
@@ -262,7 +262,7 @@ fn effects<'a>(model: &'a AnimationTable, names: Names<'a>) -> Rows<'a> {
         .map(move |(index, effect)| {
             let mut row = vec![index.into(), effect.state.into()];
             row.extend(cells_of(&effect.record, names));
-            // Other effects than sounds do not have all fields.
+            // Effects other than sounds lack some fields.
             row.resize(count, Value::Null);
             row.push(hex(&effect.data[..effect.data.len().min(MAX_LISTED)]).into());
             row
@@ -273,8 +273,7 @@ fn effects<'a>(model: &'a AnimationTable, names: Names<'a>) -> Rows<'a> {
     }
 }
 
-/// Returns the animations of a file of an ATBL by their names, or else their
-/// ids.
+/// Returns the animations of an ATBL file, by name or else by id.
 fn animations_of(model: &AnimationTable, file: usize, names: Names<'_>) -> Value {
     let animations = model.list(file).take(MAX_LISTED).filter_map(|number| {
         let record = model.animations.get(number as usize)?;

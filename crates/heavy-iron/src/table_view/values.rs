@@ -1,4 +1,4 @@
-//! The values of tables, as they are edited.
+//! The editable values of tables.
 
 use crate::fields::{self, ObjectFields, Words};
 use crate::names::Names;
@@ -10,16 +10,16 @@ use hpimount_assets::view::edit::{Counted, Elements, Form, Place, Rule};
 use hpimount_assets::view::node::{self, Entry, Node, Nodes};
 use hpimount_record::Value;
 
-/// Offset of the number of models in a MINF.
+/// Offset of the model count in a MINF.
 const MODEL_COUNT: usize = 4;
 
 /// The most records of a list.
 const MAX_RECORDS: usize = 1 << 16;
 
-/// The most models of a MINF, and the most parameters.
+/// Maximum numbers of models and parameters of a MINF.
 const MAX_MODELS: usize = 255;
 
-/// Returns the values of a table: `rows`, ids before them, or the `position` of a marker.
+/// Returns the values of a table: `rows`, preceding ids, or the `position` of a marker.
 pub(super) fn of<'a>(sheets: &'a Sheets, names: Names<'a>) -> Node<'a> {
     let id = |name, id, offset, endian| {
         let place = Place::new(offset, endian, Form::Reference(fields::ID));
@@ -90,10 +90,10 @@ pub(super) fn of<'a>(sheets: &'a Sheets, names: Names<'a>) -> Node<'a> {
     node::map(entries)
 }
 
-/// The list of the rows of a table.
+/// The list of a table's rows.
 const ROWS: &str = "rows";
 
-/// Returns the parameters of a character. They have no number.
+/// Returns the parameters of a character, which have no count.
 fn parameters<'a>(info: &'a ModelInfo, names: Names<'a>) -> Entry<'a> {
     let endian = info.models.endian();
     let parameter = move |name: Node<'a>, value: String, offset: usize, size: usize| {
@@ -137,7 +137,7 @@ fn parameters<'a>(info: &'a ModelInfo, names: Names<'a>) -> Entry<'a> {
     ("parameters", each.ruled(Rule::Elements(elements)))
 }
 
-/// The numbers of tables whose parts cannot be added or deleted.
+/// The numbers of tables with parts that cannot be added or deleted.
 struct Fixed;
 
 impl Words for Fixed {
@@ -150,8 +150,8 @@ impl Words for Fixed {
     }
 }
 
-/// Returns records that can be added and deleted; `count` is the offset of their number.
-/// A list without a number keeps its length.
+/// Returns records that can be added and deleted. `count` is the offset of their
+/// number; without it, the list has a fixed length.
 fn rows<'a>(rows: &'a Records, count: Option<usize>, names: Names<'a>) -> Entry<'a> {
     let (layout, endian) = (rows.layout(), rows.endian());
     let length = size(layout);
@@ -213,7 +213,7 @@ mod tests {
         sheets
     }
 
-    /// Returns the changed words of a table, by their numbers.
+    /// Returns the changed words of a table, by number.
     fn changed(code: &[u8; 4], table: &[u32], path: &str) -> Vec<(usize, u32)> {
         let bytes = Bytes::from(words(table));
         let sheets = parsed(&bytes, code);

@@ -1,5 +1,4 @@
-//! Credits: CRDT, which consists of sections of timed lines
-//! (FORMATS, HIP assets 3).
+//! Credits: CRDT, sections of timed lines (FORMATS, HIP assets 3).
 
 use bytes::Bytes;
 use get_size2::GetSize;
@@ -14,13 +13,13 @@ const MAGIC: u32 = 0xBEEE_EEEF;
 /// State of credits whose texts are enciphered.
 const ENCIPHERED: u32 = 3;
 
-/// Bytes of a section before its presets, of a preset, and of a line before
-/// its texts.
+/// Sizes of a section before its presets, of a preset, and of a line before its texts,
+/// in bytes.
 const SECTION: usize = 56;
 const PRESET: usize = 76;
 const LINE: usize = 24;
 
-/// Maximum length of a text in bytes; lines of credits are much shorter.
+/// Maximum length of a text in bytes. Lines of credits are much shorter.
 const MAX_TEXT: usize = 256;
 
 /// Credits.
@@ -30,7 +29,7 @@ pub struct Credits {
     pub version: u32,
     /// The asset's own id.
     pub id: u32,
-    /// 1 for plain texts, 3 for enciphered ones, which are not shown.
+    /// 1 for plain texts, 3 for encrypted ones, which are not shown.
     pub state: u32,
     /// Length of all sections in seconds.
     pub duration: f32,
@@ -49,9 +48,9 @@ pub struct Section {
     pub duration: f32,
     /// Flags.
     pub flags: u32,
-    /// Positions from and to which texts move, and how they fade.
+    /// Start and end positions of the texts' motion, and their fading.
     pub motion: [f32; 10],
-    /// Presets for the look of texts, 76 bytes each.
+    /// Presets for the appearance of texts, 76 bytes each.
     #[get_size(ignore)]
     pub presets: Bytes,
     /// The lines.
@@ -63,12 +62,11 @@ pub struct Section {
 pub struct Line {
     /// Number of its preset.
     pub preset: u32,
-    /// When it appears, in seconds from the start of the section.
+    /// Time of appearance, in seconds from the start of the section.
     pub start: f32,
     /// When it disappears.
     pub end: f32,
-    /// The texts as stored, Windows-1252 without the NUL; `None` if absent
-    /// or enciphered.
+    /// The texts in Windows-1252, without the NUL; `None` if missing or encrypted.
     #[get_size(ignore)]
     pub texts: [Option<Bytes>; 2],
 }
@@ -108,7 +106,7 @@ fn read(bytes: &Bytes, facts: &Facts, model: &mut Credits) -> Result<()> {
             .warnings
             .push("credits state at 0xc: is 3, the texts are enciphered");
     }
-    // Fewer bytes than a section are padding.
+    // A partial section is padding.
     while cursor.remaining() >= SECTION {
         let index = model.sections.len();
         section(&mut cursor, bytes, model)

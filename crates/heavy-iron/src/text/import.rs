@@ -25,8 +25,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     })
 }
 
-/// Returns a text without the newline that many editors add at the end of the last
-/// line, unless the original has one.
+/// Removes the final newline that many editors add, unless the original has one.
 fn without_added_newline<'t>(text: &'t [u8], original: &[u8]) -> &'t [u8] {
     if matches!(original, [.., b'\n' | b'\r']) {
         return text;
@@ -35,8 +34,8 @@ fn without_added_newline<'t>(text: &'t [u8], original: &[u8]) -> &'t [u8] {
     text.strip_suffix(b"\r").unwrap_or(text)
 }
 
-/// Returns the asset for a text: its length, the text, and NULs up to a multiple
-/// of 4 bytes, at least one.
+/// Encodes a text asset: its length, the text, and NULs up to a multiple of 4 bytes, at
+/// least one.
 fn text_asset(text: &[u8], endian: Endian) -> Result<Vec<u8>, String> {
     let length = u32::try_from(text.len()).map_err(|_| "has 4 GiB or more".to_owned())?;
     let mut asset = match endian {
@@ -48,7 +47,7 @@ fn text_asset(text: &[u8], endian: Endian) -> Result<Vec<u8>, String> {
     Ok(asset)
 }
 
-/// Encodes UTF-8 in Windows-1252. A byte order mark is dropped.
+/// Encodes UTF-8 in Windows-1252, without byte order mark.
 fn windows_1252(file: &[u8]) -> Result<Vec<u8>, String> {
     let text = std::str::from_utf8(file).map_err(|error| {
         let before = String::from_utf8_lossy(&file[..error.valid_up_to()]);

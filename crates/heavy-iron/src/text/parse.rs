@@ -1,5 +1,5 @@
-//! Texts: TEXT, which is a length, Windows-1252 text and a NUL
-//! (FORMATS, HIP assets 3).
+//! Texts: TEXT, which consists of a length, Windows-1252 text and a NUL (FORMATS, HIP
+//! assets 3).
 
 use bytes::Bytes;
 use get_size2::GetSize;
@@ -38,8 +38,7 @@ impl<'a> Tag<'a> {
         body.split([':', '=', '*']).next().unwrap_or_default()
     }
 
-    /// Returns the name of the asset that it refers to: a sound, another text,
-    /// or a texture.
+    /// Returns the name of the referenced asset: a sound, another text, or a texture.
     pub fn reference(self) -> Option<(Reference, &'a str)> {
         let (name, value) = self.body.split_once(':')?;
         let kind = match name {
@@ -64,8 +63,8 @@ pub enum Reference {
 }
 
 impl Text {
-    /// Returns the tags. An opening brace that is not closed before the next
-    /// one is text.
+    /// Returns the tags. An opening brace is text if it is not closed before the next
+    /// one.
     pub fn tags(&self) -> impl Iterator<Item = Tag<'_>> {
         let parts = self.text.split('}');
         let ends = parts.clone().count() - 1;

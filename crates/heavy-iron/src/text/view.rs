@@ -84,8 +84,8 @@ fn open_credits(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     Ok(page.show(model, error))
 }
 
-/// Writes the lines, each with its second text after a tab, and an empty line
-/// between sections.
+/// Writes the lines, each with its second text after a tab, and an empty line between
+/// sections.
 fn write(model: &Credits, out: &mut dyn Write) -> io::Result<()> {
     for (number, section) in model.sections.iter().enumerate() {
         if number > 0 {

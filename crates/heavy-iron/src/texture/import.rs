@@ -1,5 +1,5 @@
-//! Edited pictures as RWTX: format and number of levels stay, and the size on PlayStation 2,
-//! which has it in registers.
+//! Import of edited pictures as RWTX. Format and number of levels are fixed, and so is
+//! the size on PlayStation 2, which stores it in registers.
 
 use bytes::Bytes;
 
@@ -10,7 +10,8 @@ use hpimount_assets::view::AssetContext;
 use hpimount_assets::view::import::{Edit, Imported, NOT_THIS_FILE};
 use hpimount_renderware::texture::encode::{self, Sides};
 
-/// The sides that textures of these games can have; the largest real one has 256.
+/// The supported sides of textures in these games. The largest side in the games is
+/// 256.
 const SIDES: Sides = Sides {
     most: 512,
     usual: 256,
@@ -29,7 +30,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     encode::import(edit, texture, SIDES, read)
 }
 
-/// Returns the names of the pictures of an asset's textures.
+/// Returns the picture names of an asset's textures.
 pub(super) fn picture_names(
     count: usize,
     context: &dyn AssetContext,
@@ -49,7 +50,7 @@ mod tests {
     use fixtures::png_of;
     use hpimount_assets::view::import::{Changed, edited};
 
-    /// Returns the asset with a picture of one color and of this size.
+    /// Returns the asset with a single-color picture of this size.
     fn resized(asset: &[u8], width: u32, height: u32) -> Result<Changed, String> {
         let pixels = vec![[255, 0, 0, 255]; (width * height) as usize];
         let png = png_of(width, height, pixels);
@@ -61,7 +62,8 @@ mod tests {
 
     #[test]
     fn sizes_of_textures_change_with_all_lengths_around_them() {
-        // Pixels of 16 bits in tiles, and indices with a palette, each with a smaller level.
+        // 16-bit pixels in tiles, and indices with a palette, each with a smaller
+        // level.
         let assets = [
             gamecube(5, 0, [8, 8], &[], &[0; 128 + 32], 2),
             gamecube(9, 2, [8, 8], &[0; 512], &[0; 64 + 32], 2),

@@ -20,7 +20,7 @@ const RULES: Rules = Rules {
 pub struct Textures {
     /// Number of textures according to the dictionary.
     pub declared: Option<u16>,
-    /// The textures, in the order of the file; assets of the games have one.
+    /// The textures, in file order; assets of the games have one.
     pub textures: Vec<Texture>,
     /// Warnings.
     pub warnings: Warnings,

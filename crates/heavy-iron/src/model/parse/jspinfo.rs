@@ -1,5 +1,5 @@
-//! JSP assets with information about level geometry: a tree for collisions,
-//! materials of the atomics, and vectors for strips.
+//! JSP assets with level information: a collision tree, materials of the atomics, and
+//! vectors for strips.
 
 use bytes::Bytes;
 
@@ -35,14 +35,12 @@ pub struct JspInfo {
     pub collision: Option<Branches>,
     /// Version of the list of nodes.
     pub version: u32,
-    /// Materials and flags of the atomics of the level: node i belongs to the
-    /// atomic i places before the last.
+    /// Materials and flags of the level's atomics in reverse order.
     pub nodes: Rows,
-    /// Vectors for strips, on GameCube: the corners of the strips of each
-    /// atomic, beginning with the last atomic.
+    /// Vectors for strips, on GameCube: the corners of the strips of each atomic, in
+    /// reverse order of the atomics.
     pub vectors: Rows,
-    /// The greatest and the least corner of the box around the level, in later
-    /// games.
+    /// The maximum and minimum corner of the level's bounding box, in later games.
     pub bounds: Option<[[f32; 3]; 2]>,
     /// Warnings.
     pub warnings: Warnings,
@@ -53,12 +51,12 @@ pub struct JspInfo {
 pub struct Branches {
     /// Branches.
     pub branches: Rows,
-    /// Triangles, each given by its atomic and vertex.
+    /// Triangles, each given by atomic and vertex.
     pub triangles: Rows,
 }
 
-/// Returns whether a JSP asset is one of a JSPINFO layer, which has its own
-/// chunks instead of a clump.
+/// Returns whether a JSP asset belongs to a JSPINFO layer, where it has chunks of its
+/// own instead of a clump.
 pub fn is_level_info(bytes: &[u8]) -> bool {
     let kind = bytes.first_chunk().map(|word| u32::from_le_bytes(*word));
     kind.is_some_and(|kind| kind >> 8 == COLLISION >> 8)
@@ -107,8 +105,8 @@ pub fn parse(bytes: &Bytes, facts: &Facts) -> Parsed<JspInfo> {
 }
 
 impl Branches {
-    /// Warns about branches and leaves that do not exist, and about branches
-    /// that are reached twice.
+    /// Warns about missing branches and leaves, and about branches with several
+    /// parents.
     fn check(&self, warnings: &mut Warnings) {
         let mut is_reached = vec![false; self.branches.len()];
         for branch in self.branches.iter() {

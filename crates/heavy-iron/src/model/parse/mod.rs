@@ -1,6 +1,5 @@
-//! Models: MODL, JSP and BSP, which are RenderWare clumps or worlds, and the
-//! JSP assets with more information about level geometry (FORMATS, HIP assets
-//! 7).
+//! Models: MODL, JSP and BSP, which are RenderWare clumps or worlds, and the JSP assets
+//! with level information (FORMATS, HIP assets 7).
 //!
 //! [`hpimount_renderware::clump`] reads clumps, [`hpimount_renderware::world`]
 //! worlds.
@@ -29,8 +28,8 @@ pub struct Model {
 }
 
 impl Model {
-    /// Returns the names of the textures of materials, in order of first
-    /// appearance, without duplicates, ignoring case.
+    /// Returns the texture names of all materials, in order of first use, without
+    /// duplicates, ignoring case.
     pub fn texture_names(&self) -> impl Iterator<Item = &str> {
         let worlds = self.worlds.iter().flat_map(|world| &world.materials);
         clump::names_of_textures(clump::materials(&self.clumps).chain(worlds))

@@ -1,4 +1,4 @@
-//! Reading an object: the fields of its type, its parts and its links.
+//! Parsing of objects: the fields of the type, the parts and the links.
 
 mod fit;
 
@@ -15,23 +15,23 @@ use crate::record::{Layout, Record, Rows, Value, size};
 use crate::{Facts, Game};
 use hpimount_containers::io::{Cursor, Endian, Result};
 
-/// Length of the padding word in entities of Battle for Bikini Bottom, which
-/// other games do not have.
+/// Length of the padding word in entities of Battle for Bikini Bottom, which other
+/// games lack.
 const PAD: usize = 4;
 
 /// Length of a player without a light kit and links.
 const PLAYER: usize = 80;
 
-/// Maximum number of fields of an asset whose records have lists of their own.
+/// Maximum number of fields of an asset whose records have nested lists.
 const MAX_FIELDS: usize = 200_000;
 
 /// Offset of the flags in the header.
 const FLAGS: usize = 6;
 
-/// Length of the header of a DYNA with the number of its type and its version.
+/// Length of the header of a DYNA, which contains its type number and version.
 const DYNA_HEADER: usize = 16;
 
-/// The bytes that an object is read from, and the state of reading them.
+/// The bytes of an object during parsing, and the parser's state.
 pub(super) struct Body<'a> {
     bytes: &'a Bytes,
     facts: &'a Facts,
@@ -45,7 +45,7 @@ pub(super) struct Body<'a> {
     end: usize,
     /// The name of the part with the fields of the type.
     part: &'static str,
-    /// How many bytes may follow the last field.
+    /// Allowed number of bytes after the last field.
     spare: usize,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Body<'a> {
         cursor.seek(FLAGS as u64, "object flags")?;
         object.flags = cursor.u16("object flags")?;
         let links = usize::from(object.link_count) * Link::SIZE;
-        // Players of Scooby-Doo have no light kit.
+        // Players of Scooby-Doo lack the light kit.
         let has_no_kit = facts.game.is_scooby() && bytes.len() == PLAYER + links;
         let tail = if code == *b"PLYR" && !has_no_kit {
             4
@@ -173,8 +173,8 @@ impl<'a> Body<'a> {
         self.record(ENTITY, types::ENTITY, object);
     }
 
-    /// Returns whether the padding word is present. The body length decides;
-    /// for an unknown length, the layout with more plausible floats is chosen.
+    /// Returns whether the padding word is present. The body length decides; if it is
+    /// ambiguous, the layout with more plausible floats is chosen.
     fn has_pad(&self, object: &mut Object) -> bool {
         let usual = matches!(self.facts.game, Game::Bfbb | Game::Unknown);
         let known = self.kind.and_then(|kind| kind.size);
@@ -192,8 +192,8 @@ impl<'a> Body<'a> {
         found
     }
 
-    /// Returns whether the layout with the padding word has more plausible
-    /// floats; `usual` if both have the same number.
+    /// Returns whether the layout with the padding word has more plausible floats, or
+    /// `usual` if the numbers are equal.
     fn likely_pad(&self, usual: bool) -> bool {
         let likely = |has_pad: bool| {
             let start = HEADER + 4 + if has_pad { PAD } else { 0 };
@@ -209,8 +209,8 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Returns whether the fields of Battle for Bikini Bottom apply: always in
-    /// that game and the one before it, in others if the length agrees.
+    /// Returns whether the fields of Battle for Bikini Bottom apply: always in that
+    /// game and its predecessor, in others if the length agrees.
     fn has_fields(&self, kind: &ObjectType, object: &mut Object) -> bool {
         let Some(size) = first_size(kind, object) else {
             return true;
@@ -234,7 +234,7 @@ impl<'a> Body<'a> {
         self.take_in(self.facts.endian, layout, object)
     }
 
-    /// Reads a record, as far as it is present.
+    /// Reads the available part of a record.
     fn take_in(&mut self, endian: Endian, layout: Layout, object: &mut Object) -> Record {
         let bytes = self.bytes.slice(self.at..self.end);
         let record = Record::new(layout, endian, &bytes).at(self.at);
@@ -325,8 +325,8 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Reads the fields that the value of another field determines. What
-    /// follows them, up to `size` bytes, is not used.
+    /// Reads the fields selected by another field. Bytes after them, up to `size`, are
+    /// unused.
     fn kind(
         &mut self,
         (name, by): (&'static str, &'static str),
@@ -364,7 +364,7 @@ impl<'a> Body<'a> {
         self.at = next;
     }
 
-    /// Reads as many records as a field says, and `more`.
+    /// Reads as many records as a field says, plus `more`.
     fn rows(
         &mut self,
         name: &'static str,
@@ -386,7 +386,7 @@ impl<'a> Body<'a> {
         object.lists.push((name, rows));
     }
 
-    /// Reads commands, up to the first one of an unknown kind.
+    /// Reads commands up to the first unknown kind.
     fn commands(&mut self, kinds: Kinds, object: &mut Object) {
         object.commands = kinds;
         let (count, length) = (object.number("cmd_count"), object.number("cmd_size"));
@@ -420,8 +420,7 @@ impl<'a> Body<'a> {
         self.end = links;
     }
 
-    /// Reads the texts and states of a disco floor, which are the whole rest of
-    /// the object.
+    /// Reads the texts and states of a disco floor, which are the rest of the object.
     fn floor(&mut self, object: &mut Object) {
         let field = |name| match object.field(name) {
             Some(Value::Unsigned(number)) => Some(number),
@@ -452,7 +451,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Reads as many records as a field says, and after each record its own list.
+    /// Reads as many records as a field says, each followed by its own list.
     fn lists(
         &mut self,
         (name, field, layout): (&'static str, &'static str, Layout),
@@ -501,7 +500,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Reads the ids whose count is a field.
+    /// Reads a list of ids with the length in a field.
     fn list(&mut self, count: &str, object: &mut Object) {
         let count = object.number(count);
         let bytes = self.bytes.slice(self.at..self.end);
@@ -529,8 +528,8 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Returns the length of an object without its links in Battle for Bikini Bottom, if it is
-/// always the same, with or without the padding word.
+/// Returns the length of an object without links in Battle for Bikini Bottom, if it is
+/// fixed, with or without the padding word.
 fn first_size(kind: &ObjectType, object: &Object) -> Option<usize> {
     let pad = if object.has_pad == Some(false) {
         PAD
@@ -540,8 +539,8 @@ fn first_size(kind: &ObjectType, object: &Object) -> Option<usize> {
     kind.size.map(|size| size - pad)
 }
 
-/// Returns the byte order of the id of an object. Ids of splines are little-endian
-/// before Rise of the Underminer.
+/// Returns the byte order of an object's id. Ids of splines are little-endian before
+/// Rise of the Underminer.
 fn id_endian(code: [u8; 4], facts: &Facts) -> Endian {
     match facts.game.is_rotu_or_later() {
         true => facts.endian,
@@ -549,7 +548,7 @@ fn id_endian(code: [u8; 4], facts: &Facts) -> Endian {
     }
 }
 
-/// Returns the byte order of the flags of an object.
+/// Returns the byte order of an object's flags.
 pub(crate) fn flags_endian(code: [u8; 4], endian: Endian) -> Endian {
     match &code {
         b"SPLN" => Endian::Little,
@@ -557,8 +556,7 @@ pub(crate) fn flags_endian(code: [u8; 4], endian: Endian) -> Endian {
     }
 }
 
-/// Returns the number of plausible floats in a field: 0, or of a usual
-/// magnitude.
+/// Returns the number of plausible floats in a field: 0, or of a usual magnitude.
 fn likely_floats(value: Value) -> usize {
     let is_likely = |value: &&f32| **value == 0.0 || (1e-4..1e6).contains(&value.abs());
     match value {

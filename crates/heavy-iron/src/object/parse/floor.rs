@@ -8,17 +8,17 @@ use hpimount_containers::io::{Cursor, Endian, Error, Result};
 /// The patterns of a disco floor, and the prefixes of the names of its tiles.
 #[derive(Debug)]
 pub struct Floor {
-    /// The prefixes of tiles that are off, changing and on, in the character
-    /// set of the games.
+    /// The prefixes of tiles that are off, changing and on, in the games' character
+    /// set.
     pub prefixes: [Bytes; 3],
     /// Number of tiles.
     pub tiles: usize,
-    /// Two bits for each tile in each state, the first tile in the lowest bits.
+    /// Two bits for each tile in each state, from the lowest bits.
     states: Vec<Bytes>,
 }
 
-/// The fields of a floor that lead to its texts and states. Offsets are
-/// relative to the end of the header of the object.
+/// The fields of a floor that refer to its texts and states. Offsets count from the end
+/// of the object's header.
 pub(super) struct FloorFields {
     pub(super) prefixes: [u32; 3],
     pub(super) tiles: u32,
@@ -35,7 +35,7 @@ impl Floor {
         }
         let length = (fields.tiles as usize).div_ceil(4);
         let count = fields.count as usize;
-        // States do not overlap, so that they are not larger than the asset.
+        // States do not overlap, so they are not larger than the asset.
         let needed = count.saturating_mul(length.saturating_add(4));
         if needed > bytes.len() {
             return Err(Error::damaged(
@@ -70,7 +70,7 @@ impl Floor {
         })
     }
 
-    /// Returns the states, each as a digit from 0 to 3 for each tile.
+    /// Returns the states, with a digit from 0 to 3 for each tile.
     pub fn states(&self) -> impl Iterator<Item = String> {
         let digit = |state: &Bytes, tile: usize| {
             let bits = state.get(tile / 4).copied().unwrap_or_default();

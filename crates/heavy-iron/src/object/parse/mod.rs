@@ -1,5 +1,4 @@
-//! Objects: the assets that begin with the same header and end with links
-//! (FORMATS, HIP assets 6).
+//! Objects: assets with a common header and links at the end (FORMATS, HIP assets 6).
 
 mod body;
 mod dyna;
@@ -46,11 +45,11 @@ pub struct Object {
     pub link_count: u8,
     /// Flags, see [`Object::flag_names`].
     pub flags: u16,
-    /// Whether the entity has the padding word of Battle for Bikini Bottom;
-    /// `None` for objects that are not entities.
+    /// Presence of the padding word of Battle for Bikini Bottom; `None` for objects
+    /// that are not entities.
     pub has_pad: Option<bool>,
-    /// The fields after the header, in their order: the fields of an entity, of
-    /// the type and its parts, of the DYNA type.
+    /// The fields after the header, in order: of an entity, of the type and its parts,
+    /// of the DYNA type.
     pub parts: Vec<Part>,
     /// The type of a DYNA asset, if known.
     pub dyna: Option<&'static DynaType>,
@@ -58,9 +57,9 @@ pub struct Object {
     pub list: Rows,
     /// Lists of records, with the names of the lists.
     pub lists: Vec<(&'static str, Rows)>,
-    /// The fields with the numbers of elements of these lists, and the lists.
+    /// The count fields of these lists, and the lists.
     pub counts: Vec<(&'static str, &'static str)>,
-    /// The kinds of its commands, if it has any.
+    /// The kinds of the commands, if there are any.
     pub commands: Kinds,
     /// The texts and states of a DSCO.
     pub floor: Option<Floor>,
@@ -70,7 +69,7 @@ pub struct Object {
     pub rest_offset: usize,
     /// The links.
     pub links: Vec<Link>,
-    /// Offset of the links in the asset; `None` if they do not fit into it.
+    /// Offset of the links in the asset; `None` if they do not fit.
     pub links_offset: Option<usize>,
     /// Light kit of a PLYR, which follows the links.
     pub light_kit: Option<u32>,
@@ -78,16 +77,16 @@ pub struct Object {
     pub warnings: Warnings,
 }
 
-/// A link: an event of the object sends an event to another one.
+/// A link: an event of the object sends an event to another object.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Record)]
 pub struct Link {
     /// Number of the event of this object.
     pub source_event: u16,
     /// Number of the event that is sent.
     pub target_event: u16,
-    /// Id of the object that it is sent to, 0 for none.
+    /// Id of the receiving object, 0 for none.
     pub target: u32,
-    /// Parameters as stored; floats, or ids, or whole numbers.
+    /// Parameters as stored: floats, ids, or integers.
     pub parameters: [u32; 4],
     /// Id of an asset as a parameter, 0 for none.
     pub parameter_asset: u32,
@@ -101,13 +100,12 @@ impl Link {
         Parameter::of(self.parameters.get(index).copied().unwrap_or_default())
     }
 
-    /// Returns the names of the two events, in a game whose events are known.
+    /// Returns the names of the two events in a game with known events.
     pub fn event_names(&self, game: Game) -> [Option<&'static str>; 2] {
         self.events(game, event_name)
     }
 
-    /// Returns the words for the two events in an editor, like
-    /// [`Link::event_names`].
+    /// Returns an editor's words for the two events, like [`Link::event_names`].
     pub fn event_words(&self, game: Game) -> [Option<&'static str>; 2] {
         self.events(game, event_word)
     }
@@ -122,7 +120,7 @@ impl Link {
 }
 
 impl Object {
-    /// Returns the names of the flags, and whether each is set.
+    /// Returns the names and values of the flags.
     pub fn flag_names(&self) -> [(&'static str, bool); 5] {
         let flag = |bit: u16| self.flags & bit != 0;
         [
@@ -139,8 +137,8 @@ impl Object {
         self.parts.iter().flat_map(|part| part.record.fields())
     }
 
-    /// Returns the last field with this name. A DYNA type may have the name of
-    /// a field of all objects.
+    /// Returns the last field with this name. A DYNA field may have the same name as a
+    /// field of all objects.
     pub fn field(&self, name: &str) -> Option<Value> {
         self.parts
             .iter()
@@ -148,13 +146,13 @@ impl Object {
             .find_map(|part| part.record.get(name))
     }
 
-    /// Returns the number in a field; 0 if there is none.
+    /// Returns the number in a field, or 0 without the field.
     fn number(&self, name: &str) -> usize {
         self.field(name).map_or(0, count_of)
     }
 }
 
-/// Returns a number of elements; a negative one is more than there can be.
+/// Returns a number of elements. A negative one is impossibly large.
 fn count_of(value: Value) -> usize {
     match value {
         Value::Unsigned(number) => number as usize,
@@ -163,8 +161,8 @@ fn count_of(value: Value) -> usize {
     }
 }
 
-/// Returns whether assets with this code are read like objects: they begin with a header
-/// and end with links, unless they [have neither](is_bare).
+/// Returns whether assets with this code are parsed like objects: they begin with a
+/// header and end with links, unless they [lack both](is_bare).
 pub fn is_object(code: [u8; 4]) -> bool {
     object_type(code).is_some() || later::is_later(code)
 }
@@ -174,8 +172,8 @@ pub fn is_entity(code: [u8; 4]) -> bool {
     object_type(code).is_some_and(|known| known.is_entity) || later::is_entity(code)
 }
 
-/// Parses an object of type `code`. If the type is unknown, the whole body is
-/// in [`Object::rest`].
+/// Parses an object of type `code`. For an unknown type, the whole body is in
+/// [`Object::rest`].
 ///
 /// # Errors
 /// Returns [`Incomplete`](hpimount_assets::parse::Incomplete) if the asset is shorter
@@ -187,8 +185,8 @@ pub fn parse(bytes: &Bytes, facts: &Facts, code: [u8; 4]) -> Parsed<Object> {
 }
 
 impl Object {
-    /// Returns the references except for the targets of links: the ids in the
-    /// fields and in the list that are not 0, with their names.
+    /// Returns the references except for link targets: the nonzero ids in the fields
+    /// and in the list, with the names of their fields.
     pub fn references(&self) -> impl Iterator<Item = (&'static str, u32)> {
         let listed = self.list.iter().filter_map(|record| record.number("id"));
         let rows = self.lists.iter().flat_map(|(_, rows)| rows.iter());

@@ -3,12 +3,12 @@
 use hpimount_assets::view::edit::number_named;
 use hpimount_containers::hip::asset_id;
 
-/// Returns the name of a type of objects, by the number in its header.
+/// Returns the name of an object type, by the number in its header.
 pub fn base_type_name(number: u8) -> Option<&'static str> {
     BASE_TYPES.get(usize::from(number)).copied()
 }
 
-/// Returns the number of a type of objects.
+/// Returns the number of an object type.
 ///
 /// # Errors
 /// Like all functions here that return a number by its name, returns an error with
@@ -17,7 +17,7 @@ pub fn base_type_number(name: &str) -> Result<u32, String> {
     number_named("base type", name, (0..).zip(BASE_TYPES))
 }
 
-/// The comparison operators of a COND asset, by their numbers.
+/// The comparison operators of a COND asset, by number.
 const CONDITIONS: [&str; 6] = ["==", ">", "<", ">=", "<=", "!="];
 
 /// Returns the comparison operator of a COND asset.
@@ -33,14 +33,14 @@ pub fn condition_number(sign: &str) -> Result<u32, String> {
     number_named("operator", sign, (0..).zip(CONDITIONS))
 }
 
-/// Returns the name of the variable that a COND asset compares. The numbers are
-/// not ids of the names.
+/// Returns the name of the variable in a COND asset. The numbers are not hashes of the
+/// names.
 pub fn variable_name(number: u32) -> Option<&'static str> {
     let found = VARIABLES.iter().find(|(known, _)| *known == number);
     found.map(|(_, name)| *name)
 }
 
-/// Returns the number of the variable that a COND asset compares.
+/// Returns the number of the variable in a COND asset.
 ///
 /// # Errors
 /// See [`base_type_number`].
@@ -48,7 +48,7 @@ pub fn variable_number(name: &str) -> Result<u32, String> {
     number_named("variable", name, VARIABLES.iter().copied())
 }
 
-/// Returns the name of the shape of a TRIG asset, by its subtype.
+/// Returns the shape name of a TRIG asset, by subtype.
 pub fn trigger_shape(subtype: u8) -> Option<&'static str> {
     match subtype {
         0 => Some("box"),
@@ -59,13 +59,13 @@ pub fn trigger_shape(subtype: u8) -> Option<&'static str> {
     }
 }
 
-/// Returns how a property of particles changes between its two values.
+/// Returns the interpolation of a particle property between its two values.
 pub fn interpolation(number: u32) -> Option<&'static str> {
     let mut known = INTERPOLATIONS.iter().copied();
     known.find(|name| asset_id(name.as_bytes()) == number)
 }
 
-/// Returns the number of how a property of particles changes.
+/// Returns the number of an interpolation.
 ///
 /// # Errors
 /// See [`base_type_number`].
@@ -77,12 +77,12 @@ pub fn interpolation_number(name: &str) -> Result<u32, String> {
     )
 }
 
-/// Returns a name whose number is its id.
+/// Returns the name with a number as its hash.
 fn hashed(name: &'static str) -> (u32, &'static str) {
     (asset_id(name.as_bytes()), name)
 }
 
-/// Returns the number of a kind of pickups.
+/// Returns the number of a pickup kind.
 ///
 /// # Errors
 /// See [`base_type_number`].
@@ -91,7 +91,7 @@ pub fn pickup_number(name: &str) -> Result<u32, String> {
     number_named("pickup", name, all.chain(OTHER_PICKUPS.iter().copied()))
 }
 
-/// Returns the name of a kind of pickups.
+/// Returns the name of a pickup kind.
 pub fn pickup_name(number: u32) -> Option<&'static str> {
     let is_found = |name: &&str| asset_id(name.as_bytes()) == number;
     let named = PICKUPS.iter().copied().find(is_found);
@@ -103,8 +103,7 @@ pub fn pickup_name(number: u32) -> Option<&'static str> {
     })
 }
 
-/// Returns the name of a type of villains and other characters: the name of its
-/// model.
+/// Returns the name of a villain or character type: the name of its model.
 pub fn npc_type(number: u32) -> Option<String> {
     let is_found = |name: &str| asset_id(name.as_bytes()) == number;
     if let Some(name) = NPC_TYPES.iter().find(|name| is_found(name)) {
@@ -121,12 +120,12 @@ pub fn npc_type(number: u32) -> Option<String> {
     critters.chain(fish).find(|name| is_found(name))
 }
 
-/// Names of interpolations. Their numbers are the ids of the names.
+/// Names of interpolations. Their numbers are the hashes of the names.
 const INTERPOLATIONS: [&str; 8] = [
     "ConstA", "ConstB", "Cosine", "Linear", "Random", "Sine", "Step", "Time",
 ];
 
-/// Names of pickups whose numbers are the ids of the names.
+/// Names of pickups whose numbers are the hashes of the names.
 const PICKUPS: [&str; 11] = [
     "RedShiny",
     "YellowShiny",
@@ -141,14 +140,14 @@ const PICKUPS: [&str; 11] = [
     "Sundae",
 ];
 
-/// Pickups whose numbers are the ids of unknown names.
+/// Pickups whose numbers are hashes of unknown names.
 const OTHER_PICKUPS: [(u32, &str); 3] = [
     (0x1814_0B10, "Artwork"),
     (0x4C67_C832, "SteeringWheel"),
     (0xFE7A_89BB, "PowerCrystal"),
 ];
 
-/// What the fish of the towns wear, in the names of their models.
+/// Clothes of the townsfish, from the names of their models.
 const FISH_CLOTHES: [&str; 7] = ["", "beach_", "camp_", "ranger_", "rb_", "rb02_", "snow_"];
 
 /// Names of the models of characters.

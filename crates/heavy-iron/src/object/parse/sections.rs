@@ -1,18 +1,18 @@
-//! What objects consist of, and what follows the first fields of some types in Battle
+//! Structure of objects, and the parts after the first fields of some types in Battle
 //! for Bikini Bottom (FORMATS, HIP assets 6).
 
 use crate::parts::{Kinds, PartKind, kinds};
 use crate::record::{Layout, layout};
 use crate::words::{AXES, MECHANISM_FLAGS, MOTION_FLAGS, MOVEMENTS, SPRING_FLAGS};
 
-/// Consecutive bytes of an object, after the fields of its type.
+/// A contiguous part of an object, after the fields of its type.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Section {
     /// Several sections.
     All(&'static [Section]),
     /// The fields of the type in Battle for Bikini Bottom.
     First,
-    /// What follows them there.
+    /// The sections after them in Battle for Bikini Bottom.
     FirstSections,
     /// More fields of the type.
     Body(Layout),
@@ -20,8 +20,8 @@ pub(super) enum Section {
     Part(&'static str, Layout),
     /// A list of a fixed number of parts.
     Items(&'static str, u16, Layout),
-    /// Fields that the value of the field `by` determines, in `size` bytes. A
-    /// value without fields leaves them unused.
+    /// Fields selected by the value of the field `by`, in `size` bytes. A value without
+    /// fields leaves the bytes unused.
     Kind {
         name: &'static str,
         by: &'static str,
@@ -32,10 +32,10 @@ pub(super) enum Section {
     },
     /// The fields of one kind, with its number.
     Always(&'static str, u32, Kinds),
-    /// A list with this name, which has as many records as the field with the
-    /// second name says, and this many more.
+    /// A list with this name, with as many records as the field with the second name
+    /// says, plus this number.
     Rows(&'static str, &'static str, usize, Layout),
-    /// Like rows, each with a list of its own after it.
+    /// Like rows, each followed by its own list.
     Lists {
         name: &'static str,
         count: &'static str,
@@ -44,19 +44,19 @@ pub(super) enum Section {
         list_count: Count,
         list_layout: Layout,
     },
-    /// The ids that a GRUP and an MVPT end with, whose number is a field.
+    /// The trailing ids of a GRUP and an MVPT, with their number in a field.
     Ids(&'static str),
-    /// A list of ids with this name at the offset that the last field has, counted
-    /// from the end of the header of a DYNA. Their number is the field between.
+    /// A list of ids with this name at the offset in the last field, counted from the
+    /// end of the header of a DYNA. The field between is their number.
     IdsAt(&'static str, &'static str, &'static str),
-    /// More fields of the type, which are little-endian in every archive.
+    /// Further fields of the type, which are little-endian in every archive.
     LittleEndian(Layout),
     /// As many commands as the field `cmd_count` says, of these kinds. The first list
     /// with the number of a command has its kind.
     Commands(Kinds),
-    /// Nothing, at the offset that a field has.
+    /// The end, at the offset in a field.
     EndsAt(&'static str),
-    /// Up to this many bytes without a known meaning, at the end.
+    /// Up to this many trailing bytes without a known meaning.
     Unknown(usize),
     /// The texts and states of a disco floor.
     Floor,
@@ -72,7 +72,7 @@ pub(super) enum Count {
 }
 
 impl Section {
-    /// Returns a section of fields that another field before them determines.
+    /// Returns a section of fields selected by an earlier field.
     pub(super) const fn kind(
         name: &'static str,
         by: &'static str,
@@ -98,7 +98,7 @@ macro_rules! fields {
 }
 pub(super) use fields;
 
-/// Returns the sections of a type, in their order.
+/// Returns the sections of a type, in order.
 pub(super) fn sections(code: [u8; 4]) -> &'static [Section] {
     match &code {
         b"COND" => const { &[fields!(value_asset: Id)] },
@@ -138,7 +138,7 @@ pub(super) const MOTION_HEAD: Section = Section::Part(
 
 const MOTION: Section = Section::kind("motion", "motion_type", MOTION_SIZE, &[MOTIONS]);
 
-/// Kinds of platforms. The first six move as the motions of the same numbers.
+/// Platform kinds. The first six move like the motions with the same numbers.
 pub(super) const PLATFORMS: &[PartKind] = kinds! { []
     0 "extend_retract" {}
     1 "orbit" {}
@@ -247,7 +247,7 @@ const PARP: &[Section] = &[
     Section::Body(layout!(vel: Vec3, emit_limit: U32, emit_limit_reset_time: F32)),
 ];
 
-/// The animations of the textures of a surface.
+/// The texture animations of a surface.
 pub(super) const SURFACE_TEXTURES: Section = Section::All(&[
     Section::Items(
         "texture_anim",
@@ -257,7 +257,7 @@ pub(super) const SURFACE_TEXTURES: Section = Section::All(&[
     Section::Body(layout!(uvfx_flags: U32)),
 ]);
 
-/// The end of the fields of a surface.
+/// The end of a surface's fields.
 pub(super) const SURFACE: Section = Section::All(&[
     Section::Items(
         "uvfx",
@@ -280,10 +280,10 @@ pub(super) const SHRAPNEL: Section = fields!(
     destroy_model: Id
 );
 
-/// The height below which the models of a level are shown coarsely.
+/// The height below which level models are shown with low detail.
 pub(super) const LOLD_HEIGHT: Section = fields!(lold_height: F32);
 
-/// The times of the emitters of a cutscene.
+/// The times of the emitters in a cutscene.
 pub(super) const CUTSCENE_TIMES: Section = fields!(
     start_time0: F32, start_time1: F32, start_time2: F32, start_time3: F32, start_time4: F32,
     start_time5: F32, start_time6: F32, start_time7: F32, start_time8: F32, start_time9: F32,
@@ -345,7 +345,7 @@ pub(super) const COMMANDS: &[PartKind] = kinds! {
 /// Length of the smallest command, in bytes.
 pub(super) const COMMAND: usize = 8;
 
-/// The commands that move a part of a menu.
+/// The commands that move a menu element.
 pub(super) const UI_COMMANDS: &[PartKind] = kinds! {
     [
         type: U32, start_time: F32, end_time: F32, accel_time: F32, decel_time: F32,

@@ -1,8 +1,8 @@
 //! Types of object assets, with the fields of their bodies (FORMATS, HIP assets
 //! 6).
 //!
-//! The fields are as in Battle for Bikini Bottom. What follows them in some
-//! types is in [`sections`](super::sections).
+//! The fields are from Battle for Bikini Bottom. [`sections`](super::sections) has the
+//! data after them in some types.
 
 use crate::record::{Layout, layout};
 use crate::words::{
@@ -17,25 +17,23 @@ use crate::words::{
 pub struct ObjectType {
     /// Code.
     pub code: [u8; 4],
-    /// The number of the type in the header; `None` if it is not known.
+    /// The number of the type in the header, if known.
     pub base_type: Option<u8>,
     /// True if the body begins with the fields of an entity.
     pub is_entity: bool,
     /// The fields of the body, after the fields of an entity.
     pub fields: Layout,
-    /// Length of the asset without its links in Battle for Bikini Bottom;
-    /// `None` if it is not always the same.
+    /// Length of the asset without links in Battle for Bikini Bottom, if it is fixed.
     pub size: Option<usize>,
 }
 
-/// Returns the type with this code; `None` if its fields are not always the
-/// same.
+/// Returns the type with this code, or `None` if its fields are not fixed.
 pub fn object_type(code: [u8; 4]) -> Option<&'static ObjectType> {
     TYPES.iter().find(|known| known.code == code)
 }
 
-/// The first fields of every entity, after the header of an object. In Battle
-/// for Bikini Bottom, a padding word follows.
+/// The first fields of every entity, after the object header. In Battle for Bikini
+/// Bottom, a padding word follows.
 pub(super) const ENTITY_FLAGS: Layout = layout!(
     flags: U8 / VISIBILITY, subtype: U8, pflags: U8, more_flags: U8 / SOLIDITY
 );

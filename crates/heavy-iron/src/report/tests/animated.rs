@@ -11,7 +11,8 @@ fn animation() -> Vec<u8> {
     [head.concat(), vec![0; 2 * 16], floats(&[0.5]), vec![0; 4]].concat()
 }
 
-/// Returns an object that gives the model of a figure an animation, or a list of them.
+/// Returns an object that assigns an animation, or a list of animations, to the model
+/// of a figure.
 fn stone(animations: &str) -> Vec<u8> {
     let fields = words(&[0, id("figure.dff"), id(animations)]);
     object("stone", 0, &[fields, vec![0; 12 * 4]].concat(), &[])

@@ -1,4 +1,4 @@
-//! Tests of edited objects: any value of any object goes into its own bytes.
+//! Tests of edited objects: every edited value changes only its own bytes.
 
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ use hpimount_containers::volume::{AssetType, Game, Platform};
 use hpimount_record::Value;
 use std::sync::Arc;
 
-/// The archive of an object of this type in this game.
+/// An archive with an object of this type, in this game.
 struct OfType([u8; 4], Game);
 
 impl AssetContext for OfType {
@@ -66,7 +66,7 @@ fn stored(node: &Node<'_>, path: &str, found: &mut Vec<(String, Place)>) {
     });
 }
 
-/// Returns a value that the form can have.
+/// Returns a value of the form.
 fn value_for(form: Form, number: u32) -> Value {
     match form {
         Form::Integer { size, is_signed } => {
@@ -112,7 +112,7 @@ fn edited_by(asset: &Bytes, archive: &OfType, edits: Vec<What>) -> Result<Vec<u8
     Ok(edited.asset)
 }
 
-/// Types with fields of all kinds, and lists.
+/// Types that cover all kinds of fields, and lists.
 const TYPES: [&[u8; 4]; 8] = [
     b"TIMR", b"SIMP", b"GRUP", b"COND", b"PARS", b"SURF", b"PORT", b"PKUP",
 ];
@@ -133,7 +133,7 @@ proptest! {
         stored(&values, "", &mut all);
         let (path, place) = pick.get(&all).clone();
         let what = What::Value(path.clone(), value_for(place.form, number));
-        // A type of fields can select another layout, in which the value is not shown.
+        // A type field can select another layout that does not show the value.
         if let Ok(new) = edited(&asset, &archive, what) {
             let own = place.offset..place.offset + place.form.size();
             prop_assert_eq!(new.len(), asset.len());
@@ -266,7 +266,7 @@ fn words_for_numbers_are_no_fields_that_another_kind_needs() {
     let new = [vec![1, 0, 2, 0], floats(&[1.0])].concat();
     let new = platform("lift", [8, 4], &[1; 4], &new);
     assert_eq!(changed(&format!("{{{stored}}}")), Ok(new.clone()));
-    // The word of another number follows from this one.
+    // The word for another number is derived from this one.
     let with_word = format!("{{{stored}, \"mech_type_name\": \"Slide\"}}");
     assert_eq!(changed(&with_word), Ok(new));
     let reason = changed("{\"motion_type\": 4}").unwrap_err();

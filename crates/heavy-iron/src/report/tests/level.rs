@@ -41,7 +41,7 @@ fn edited(edit: impl FnOnce(&mut Scene<'static>)) -> Result<TableEdits, String> 
     (editing.edit)(&archives, &shown, &fixtures::resaved(&shown, edit))
 }
 
-/// Returns the first node with a name below the one of another name.
+/// Returns the first node with a name below a node with another name.
 fn node(scene: &Scene<'_>, name: &str, above: Option<&str>) -> usize {
     let mut nodes = scene.nodes.iter();
     let parent = |parent: usize| &*scene.nodes[parent].name;

@@ -33,13 +33,12 @@ pub(crate) struct Asset {
     pub(crate) bytes: Bytes,
 }
 
-/// The available archives, the first of which is the asset's own, and the
-/// asset.
+/// The available archives and the asset. The first archive is the asset's own.
 #[derive(Clone)]
 pub(crate) struct Archives {
     pub(crate) assets: Vec<Asset>,
     pub(crate) asset: Option<usize>,
-    /// How often each asset was read or parsed.
+    /// Number of times each asset was read or parsed.
     reads: RefCell<HashMap<AssetRef, usize>>,
     /// The memory that was reserved, in order.
     pub(crate) reserved: RefCell<Vec<usize>>,
@@ -207,8 +206,7 @@ pub(crate) fn id(name: &str) -> u32 {
     asset_id(name.as_bytes())
 }
 
-/// Returns an object with a body and links from one event to another of a
-/// target.
+/// Returns an object with a body, and links from one event to another at a target.
 pub(crate) fn object(
     name: &str,
     base_type: u32,
@@ -513,7 +511,7 @@ fn reports_read_no_asset_twice() {
         let mut others = reads.iter().filter(|(file, _)| !tables.contains(file));
         assert!(others.all(|(_, count)| *count == 1), "{report}: {reads:?}");
     }
-    // The columns of this table are known from its first asset.
+    // The first asset determines the columns of this table.
     archives.bytes("tables/MRKR.tsv");
     let markers = archives.find_type(*b"MRKR");
     let reads = archives.reads.take();

@@ -18,8 +18,7 @@ fn rows(archives: &Archives, path: &str) -> Vec<BTreeMap<String, String>> {
     rows.collect()
 }
 
-/// Returns an entity at a position with its fields after those of all
-/// entities.
+/// Returns an entity at a position, with its fields after the common ones.
 pub(crate) fn entity(
     name: &str,
     base: u32,
@@ -38,7 +37,7 @@ pub(crate) fn entity(
     object(name, base, &fields.concat(), &[])
 }
 
-/// Returns a platform of a type with 14 words for it, and of a motion with 11.
+/// Returns a platform with 14 words for its type and 11 words for its motion.
 pub(crate) fn platform(name: &str, kinds: [u32; 2], of_type: &[u8], of_motion: &[u8]) -> Vec<u8> {
     let padded = |bytes: &[u8], length: usize| {
         let mut bytes = bytes.to_vec();

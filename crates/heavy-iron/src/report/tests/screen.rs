@@ -1,4 +1,4 @@
-//! What is on the screen.
+//! Tests of the screen report.
 
 use super::*;
 use crate::table_view::sheet::MAX_LISTED;
@@ -17,7 +17,7 @@ fn dynamic(
     object(name, 0, &[&head, body].concat(), links)
 }
 
-/// Returns what all objects of a screen begin with.
+/// Returns the common start of all screen objects.
 fn placed(position: [f32; 2], size: [f32; 2]) -> Vec<u8> {
     let [x, y] = position;
     let floats = floats(&[x, y, 0.0, size[0], size[1]]);

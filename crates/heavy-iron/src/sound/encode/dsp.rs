@@ -16,7 +16,7 @@ const MAX_SCALE: u8 = 12;
 /// Coefficients are in 1/2048.
 const ONE: f64 = 2048.0;
 
-/// How often frames are assigned to the pairs of coefficients.
+/// Number of rounds of assigning frames to coefficient pairs.
 const ROUNDS: usize = 6;
 
 /// An encoded sound.
@@ -27,8 +27,8 @@ pub(in super::super) struct Encoded {
     pub(in super::super) played: Vec<i16>,
 }
 
-/// Encodes samples with the coefficients that a sound has, or with others if these
-/// are not good enough.
+/// Encodes samples with the coefficients of a sound, or with new ones if these are not
+/// good enough.
 pub(in super::super) fn encode(
     samples: &[i16],
     coefficients: [i16; 16],
@@ -84,9 +84,9 @@ fn with_coefficients(samples: &[i16], coefficients: [i16; 16], history: [i16; 2]
 
 type Frame = (u64, [u8; SAMPLES], [i16; SAMPLES]);
 
-/// Encodes a frame, and returns the sum of the squares of its errors, the nibbles
-/// and the samples as they are played; `None` if the error is not below `most`.
-/// Samples that are missing at the end are silent.
+/// Encodes a frame. Returns the sum of squared errors, the nibbles and the decoded
+/// samples, or `None` if the error is not below `most`. Missing samples at the end are
+/// silent.
 fn encode_frame(
     frame: &[i16],
     c: [i16; 2],
@@ -127,14 +127,14 @@ fn encode_frame(
     Some((total, nibbles, played))
 }
 
-/// The products of the samples of a frame with those one and two before.
+/// The products of a frame's samples with the previous two samples.
 #[derive(Clone, Copy, Default)]
 struct Products {
     /// Of the samples themselves.
     own: f64,
-    /// Of samples with the one, and with the two before.
+    /// Of samples with the previous one, and with the one before that.
     with: [f64; 2],
-    /// Of the one before with itself, of both, of the two before with itself.
+    /// Of the previous sample with itself, of both, of the earlier one with itself.
     before: [f64; 3],
 }
 
@@ -146,7 +146,7 @@ impl Products {
         before.for_each(|(sum, other)| *sum += other);
     }
 
-    /// Returns the sum of the squares of what coefficients do not predict.
+    /// Returns the sum of squared prediction errors for coefficients.
     fn rest(&self, [a, b]: [f64; 2]) -> f64 {
         let [one, both, two] = self.before;
         self.own - 2.0 * (a * self.with[0] + b * self.with[1])
@@ -168,8 +168,8 @@ impl Products {
     }
 }
 
-/// Returns coefficients for samples: the frames are divided into groups that are
-/// predicted well by one pair each.
+/// Fits coefficients to samples: frames are divided into groups that one pair predicts
+/// well.
 fn fitted(samples: &[i16]) -> [i16; 16] {
     let value = |at: usize| samples.get(at).copied().map_or(0.0, f64::from);
     let frames: Vec<Products> = (0..samples.len())

@@ -3,8 +3,8 @@
 use super::square;
 use crate::sound::parse::ima::{self, BLOCK, SAMPLES, STEPS, step};
 
-/// Encodes interleaved samples. `old` is the data before: its blocks stay where
-/// they have the same samples.
+/// Encodes interleaved samples. Blocks of the old data `old` are kept where they have
+/// the same samples.
 pub(in super::super) fn encode(samples: &[i16], channels: usize, old: &[u8]) -> Vec<u8> {
     let size = BLOCK * channels;
     let mut data = Vec::with_capacity(samples.len().div_ceil(SAMPLES * channels) * size);
@@ -35,8 +35,8 @@ pub(in super::super) fn encode(samples: &[i16], channels: usize, old: &[u8]) -> 
     data
 }
 
-/// Returns the head and the nibbles of a channel of a block: of all steps that it
-/// may begin with, the one with the least error.
+/// Returns the header and the nibbles of a channel of a block, with the initial step
+/// that gives the least error.
 fn encode_channel(samples: &[i16]) -> ([u8; 4], [u8; SAMPLES]) {
     let first = samples.first().copied().unwrap_or_default();
     let mut best = (u64::MAX, 0, [0; SAMPLES]);

@@ -9,7 +9,7 @@ use super::fsb::Bank;
 use crate::{slice_of, take};
 use hpimount_containers::io::{Cursor, Endian, Error, Result};
 
-/// Length of the header, which offsets do not count.
+/// Length of the header. Offsets count from its end.
 const HEADER: u64 = 32;
 
 /// Flag of an entry: the sound is streamed.

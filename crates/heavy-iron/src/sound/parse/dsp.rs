@@ -12,8 +12,7 @@ pub(super) const HEADER: usize = 0x60;
 pub(in super::super) const FRAME: usize = 8;
 pub(in super::super) const SAMPLES: usize = 14;
 
-/// Start of the unused bytes at the end of a header, which originals do not
-/// clear.
+/// Start of the unused bytes at the end of a header, which original files do not clear.
 const UNUSED: usize = 0x4A;
 
 /// The header of a DSP file, as stored in the table.
@@ -29,7 +28,7 @@ pub struct DspHeader {
     pub is_loop: bool,
     /// Nibble where the loop starts.
     pub loop_start: u32,
-    /// Nibble where it ends; originals have one far past the data.
+    /// Last nibble of the loop; originals have one far past the data.
     pub loop_end: u32,
     /// Eight pairs of coefficients, in 1/2048.
     pub coefficients: [i16; 16],
@@ -73,9 +72,9 @@ impl DspHeader {
         })
     }
 
-    /// Creates the header of a sound with these samples per second and loop
-    /// from the coefficients and first samples as stored in headers: the bytes
-    /// from the coefficients to the history of the loop.
+    /// Creates the header of a sound with this sample rate and loop from the stored
+    /// coefficients and first samples: the bytes from the coefficients to the history
+    /// of the loop.
     pub(super) fn of_parts(
         samples: u32,
         rate: u32,
@@ -116,9 +115,9 @@ impl DspHeader {
         })
     }
 
-    /// Returns the header of a `.dsp` file with this data. Fields that players
-    /// reject are corrected: the loop end is clamped to the data, the first
-    /// byte is taken from the data, and unused bytes are zero.
+    /// Returns the header of a `.dsp` file with this data. Corrects fields that players
+    /// reject: the loop end is clamped to the data, the first byte is taken from the
+    /// data, and unused bytes are zeroed.
     pub(super) fn file_header(&self, data: &[u8]) -> Vec<u8> {
         let mut header = self.stored.to_vec();
         header.resize(HEADER, 0);
@@ -134,8 +133,8 @@ impl DspHeader {
     }
 }
 
-/// Returns the sample at a nibble. The nibbles of a frame's first byte are
-/// mapped to its first sample.
+/// Returns the sample at a nibble. Nibbles in the first byte of a frame map to the
+/// frame's first sample.
 pub(in super::super) fn sample_at(nibble: u32) -> u64 {
     u64::from(nibble >> 4) * SAMPLES as u64 + u64::from((nibble & 15).saturating_sub(2))
 }
@@ -148,14 +147,13 @@ pub(in super::super) fn nibble_of(sample: u32) -> u32 {
         .wrapping_add(sample % SAMPLES as u32 + 2)
 }
 
-/// Returns the number of samples that this number of bytes holds.
+/// Returns the number of samples in this number of bytes.
 pub(super) fn held(bytes: usize) -> usize {
     let rest = (bytes % FRAME).saturating_sub(1) * 2;
     bytes / FRAME * SAMPLES + rest
 }
 
-/// Returns the number of samples in the header, but at most as many as the data
-/// holds.
+/// Returns the number of samples in the header, limited by the data.
 pub(super) fn samples(data: &[u8], header: &DspHeader, warnings: &mut Warnings) -> u32 {
     let held = u32::try_from(held(data.len())).unwrap_or(u32::MAX);
     if held < header.samples {
@@ -205,8 +203,8 @@ pub(super) fn decode(data: &[u8], header: &DspHeader, out: &mut [i16]) {
     }
 }
 
-/// Returns the sample for a signed nibble, where `predicted` is the sum of the
-/// products of the coefficients and the samples before.
+/// Decodes a signed nibble. `predicted` is the sum of the products of the coefficients
+/// and the previous samples.
 pub(in super::super) fn sample_of(nibble: i64, scale: u8, predicted: i64) -> i16 {
     clamp_wide((((nibble << scale) << 11) + 1024 + predicted) >> 11)
 }

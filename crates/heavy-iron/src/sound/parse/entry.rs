@@ -1,4 +1,4 @@
-//! The headers of sounds, in the forms of the consoles.
+//! Sound headers in the forms of the consoles.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use hpimount_containers::io::Warnings;
 /// The headers of an archive's sounds.
 #[derive(Debug, Default)]
 pub struct SoundTable {
-    /// The headers, in the order of the table.
+    /// The headers, in table order.
     pub entries: Vec<Entry>,
     /// Banks of sounds, on GameCube since The Incredibles.
     pub banks: Vec<Bank>,
@@ -23,7 +23,7 @@ pub struct SoundTable {
 /// The header of a sound.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// The list of the table that contains it.
+    /// The table list that contains it.
     pub kind: SoundKind,
     /// Id of the sound.
     pub asset: u32,
@@ -36,7 +36,7 @@ pub struct Entry {
 /// The lists of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SoundKind {
-    /// A sound that is kept in memory: SND.
+    /// A sound that stays in memory: SND.
     Sound,
     /// A sound that is streamed: SNDS.
     Stream,
@@ -68,7 +68,7 @@ pub enum Header {
     Bank(BankEntry),
 }
 
-/// A sound of a bank as an entry of a table.
+/// A sound of a bank as a table entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BankEntry {
     /// Number of the bank.
@@ -98,7 +98,7 @@ impl SoundTable {
     }
 }
 
-/// The header of an Xbox sound, which is the header of a WAV file.
+/// The header of an Xbox sound, which is a WAV header.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Record)]
 pub struct XboxHeader {
     /// 1 for PCM, 0x69 for Xbox ADPCM.

@@ -1,6 +1,6 @@
-//! FSB3: banks of sounds, in SNDI assets of the GameCube since The Incredibles.
-//! SoundHeader are little-endian, those of DSP-ADPCM big-endian (FORMATS, HIP
-//! assets 5).
+//! FSB3: sound banks in SNDI assets of the GameCube since The Incredibles. Sound
+//! headers are little-endian, but their DSP-ADPCM data big-endian (FORMATS, HIP assets
+//! 5).
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use hpimount_containers::io::{Cursor, Endian, Error, Result};
 
 const MAGIC: &[u8; 4] = b"FSB3";
 
-/// Versions, with the lengths of the headers of their sounds.
+/// Versions, with the lengths of their sound headers.
 const VERSIONS: [(u32, usize); 2] = [(0x30000, 0x40), (0x30001, 0x50)];
 
 /// Flags of a bank.
@@ -37,10 +37,10 @@ const VAG: u32 = 0x80_0000;
 const XMA: u32 = 0x100_0000;
 const GAMECUBE: u32 = 0x200_0000;
 
-/// Maximum number of sounds of a bank; entries have numbers of 8 bits.
+/// Maximum number of sounds of a bank, because entries have 8-bit numbers.
 const MAX_SOUNDS: u32 = 1 << 8;
 
-/// Bytes of the coefficients and first samples of a channel.
+/// Size of the coefficients and first samples of a channel in bytes.
 const ADPCM: usize = 46;
 
 /// A bank of sounds.
@@ -55,7 +55,7 @@ pub struct Bank {
 /// A sound of a bank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BankSound {
-    /// Name in the bank, which is cut to 29 bytes; empty if it has none.
+    /// Name in the bank, truncated to 29 bytes; may be empty.
     pub name: String,
     /// Samples of a channel.
     pub samples: u32,
@@ -63,7 +63,7 @@ pub struct BankSound {
     pub rate: u32,
     /// Number of channels.
     pub channels: u16,
-    /// How samples are stored, or the name of a codec that is not supported.
+    /// Sample format, or the name of an unsupported codec.
     pub codec: std::result::Result<Codec, &'static str>,
     /// The first and last sample of a loop, as stored.
     pub loops: Option<[u32; 2]>,
@@ -88,8 +88,7 @@ struct SoundHeader {
 }
 
 impl Bank {
-    /// Reads a bank, which begins at `at` of its file and may be followed by
-    /// something else.
+    /// Reads a bank at `at` of its file. Other data may follow it.
     ///
     /// # Errors
     /// Returns an error if it is of another format or version, too short for
@@ -149,7 +148,7 @@ struct Reader<'a> {
     length: usize,
     /// Flags of the bank.
     mode: u32,
-    /// The numbers of the first sound, which short headers share.
+    /// The numbers of the first sound, shared by short headers.
     first: Option<SoundHeader>,
 }
 
@@ -218,7 +217,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads a whole header. Returns what follows its fields, too.
+    /// Reads a full header. Also returns the data after its fields.
     fn long(&mut self) -> Result<(String, SoundHeader, Option<Cursor<'a>>)> {
         let at = self.headers.offset();
         let size = usize::from(self.headers.u16("size of a header")?);
@@ -235,7 +234,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Reads the coefficients of each channel as headers of DSP files.
+/// Reads the coefficients of each channel as DSP headers.
 fn adpcm(cursor: &mut Cursor<'_>, numbers: &SoundHeader) -> Result<Vec<DspHeader>> {
     let channels = 0..numbers.channels;
     channels
@@ -247,11 +246,10 @@ fn adpcm(cursor: &mut Cursor<'_>, numbers: &SoundHeader) -> Result<Vec<DspHeader
         .collect()
 }
 
-/// Returns how the samples of a sound are stored, by its header and the flags of
-/// its bank.
+/// Returns the sample format for a header and the flags of the bank.
 fn codec(numbers: &SoundHeader, bank: u32) -> std::result::Result<Codec, &'static str> {
     let has = |flag| numbers.mode & flag != 0;
-    // Blocks of more channels are laid out in another way.
+    // Blocks with more channels have another layout.
     let is_surround = numbers.channels > 2 && bank & SPLIT_CHANNELS == 0;
     let packed = [
         (GAMECUBE, Ok(Codec::Dsp)),
@@ -278,8 +276,8 @@ fn codec(numbers: &SoundHeader, bank: u32) -> std::result::Result<Codec, &'stati
 }
 
 impl BankSound {
-    /// Returns the number of samples of a channel that the data hold; `None`
-    /// for a codec that is not supported.
+    /// Returns the number of samples per channel in the data; `None` for an unsupported
+    /// codec.
     fn held(&self) -> Option<u64> {
         let channel = self.data.len() / usize::from(self.channels);
         let held = match self.codec.ok()? {
@@ -292,7 +290,7 @@ impl BankSound {
         Some(held as u64)
     }
 
-    /// Decodes interleaved samples, which are stored in this codec.
+    /// Decodes interleaved samples of this codec.
     pub(super) fn decode(&self, codec: Codec, out: &mut [i16]) {
         let channels = usize::from(self.channels);
         let Some(unit) = self.alternates_after(codec) else {
@@ -313,8 +311,8 @@ impl BankSound {
         }
     }
 
-    /// Returns the number of bytes after which another channel follows; `None` if
-    /// the codec has its own order of channels.
+    /// Returns the interleaving unit of the channels in bytes, or `None` if the codec
+    /// defines its own order.
     fn alternates_after(&self, codec: Codec) -> Option<usize> {
         match codec {
             _ if self.is_split => Some(self.data.len() / usize::from(self.channels)),
@@ -324,7 +322,7 @@ impl BankSound {
         }
     }
 
-    /// Returns the data of a channel, if another one follows after `unit` bytes.
+    /// Returns the data of a channel, where channels alternate every `unit` bytes.
     fn channel(&self, number: usize, unit: usize) -> Bytes {
         let channels = usize::from(self.channels);
         if channels == 1 {
@@ -370,7 +368,7 @@ mod tests {
 
     #[test]
     fn channels_alternate_after_two_bytes_or_follow_each_other() {
-        // Predictor 0 with coefficients of 0: nibbles are samples.
+        // Predictor 0 with zero coefficients: nibbles are samples.
         let [left, right] = [[0, 0x12, 0x34, 0x56, 0x71, 0x23, 0x45, 0x67], [0x01; 8]];
         let mixed: Vec<u8> = left
             .chunks(2)
@@ -391,7 +389,7 @@ mod tests {
         }
     }
 
-    /// Returns the only sound of a bank of two channels, and its samples.
+    /// Returns the only sound of a stereo bank, and its samples.
     fn stereo(samples: u32, mode: u32, data: &[u8], of_bank: u32) -> (BankSound, Vec<i16>) {
         let header = header(samples, data.len() as u32, mode | NO_LOOP, 2, 0);
         let bank = Bank::read(&bank(1, &header, data, of_bank), 0).unwrap();

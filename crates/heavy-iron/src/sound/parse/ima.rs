@@ -21,7 +21,7 @@ pub(in super::super) const STEPS: [i32; 89] = [
     10442, 11487, 12635, 13899, 15289, 16818, 18500, 20350, 22385, 24623, 27086, 29794, 32767,
 ];
 
-/// How the index into [`STEPS`] changes, by the lower three bits of a nibble.
+/// Change of the index into [`STEPS`], by the lower three bits of a nibble.
 const CHANGES: [i8; 8] = [-1, -1, -1, -1, 2, 4, 6, 8];
 
 /// Warns about blocks with a step index that is out of range.
@@ -36,8 +36,8 @@ pub(super) fn check(data: &[u8], channels: usize, warnings: &mut Warnings) {
     }
 }
 
-/// Decodes interleaved samples. A block has the sample in its head and one for
-/// each nibble except the last.
+/// Decodes interleaved samples. A block has one sample in its header and one for each
+/// nibble except the last.
 pub(in super::super) fn decode(data: &[u8], channels: usize, out: &mut [i16]) {
     let blocks = data.chunks_exact(BLOCK * channels);
     for (samples, block) in out.chunks_mut(SAMPLES * channels).zip(blocks) {
@@ -74,8 +74,7 @@ fn decode_channel<'a>(
     }
 }
 
-/// Returns the sample for a nibble after the sample `value`, and the index of the
-/// next step.
+/// Returns the sample for a nibble after the sample `value`, and the next step index.
 pub(in super::super) fn step(value: i16, index: usize, nibble: u8) -> (i16, usize) {
     let step = STEPS[index];
     let mut change = step >> 3;

@@ -59,8 +59,8 @@ impl Codec {
 }
 
 impl Codec {
-    /// Decodes interleaved samples of a codec that needs no coefficients, until
-    /// the data or `out` ends.
+    /// Decodes interleaved samples of a codec without coefficients, up to the end of
+    /// the data or of `out`.
     fn decode(self, data: &[u8], channels: usize, out: &mut [i16]) {
         match self {
             Self::Dsp => {}
@@ -87,11 +87,11 @@ pub struct Loop {
     pub start: u32,
     /// Last sample.
     pub end: u32,
-    /// True if the stored end was after the data.
+    /// True if the stored end was past the data.
     pub is_clamped: bool,
 }
 
-/// A sound. Its samples are kept as stored.
+/// A sound with encoded samples.
 #[derive(Debug, Clone)]
 pub struct Sound {
     /// Entry in the table.
@@ -102,7 +102,7 @@ pub struct Sound {
     pub channels: u16,
     /// Samples per second, 1 to [`MAX_RATE`]; the stored rate is in the entry.
     pub rate: u32,
-    /// Samples of a channel that the data holds.
+    /// Number of samples per channel in the data.
     pub samples: u32,
     /// The loop.
     pub loops: Option<Loop>,
@@ -118,16 +118,16 @@ impl Sound {
         self.samples as usize * usize::from(self.channels)
     }
 
-    /// Returns the interleaved samples. They take at most four times the bytes
-    /// of their source.
+    /// Returns the interleaved samples. They take at most four times the memory of
+    /// their source.
     pub fn pcm(&self) -> Vec<i16> {
         let mut samples = vec![0; self.all_samples()];
         self.decode(&mut samples);
         samples
     }
 
-    /// Decodes the sound into `out`, like [`Sound::pcm`], until one of the two
-    /// ends.
+    /// Decodes the sound into `out`, like [`Sound::pcm`], up to the end of the data or
+    /// of `out`.
     pub fn decode(&self, out: &mut [i16]) {
         let length = out.len().min(self.all_samples());
         let out = &mut out[..length];
@@ -138,10 +138,9 @@ impl Sound {
         }
     }
 
-    /// Returns the header that turns the data into a file for tools of the
-    /// console, and the extension of such a file. Xbox sounds have none: they
-    /// are WAV. Neither have sounds of banks that are not DSP-ADPCM of one
-    /// channel.
+    /// Returns the header and the file extension that make the data usable by tools of
+    /// the console. Xbox sounds are WAV files and have none, and neither have bank
+    /// sounds other than mono DSP-ADPCM.
     pub fn native_header(&self) -> Option<(Vec<u8>, &'static str)> {
         match &self.entry.header {
             Header::Dsp(header) => Some((header.file_header(&self.data), "dsp")),
@@ -155,7 +154,7 @@ impl Sound {
     }
 }
 
-/// Reads a SND or SNDS asset by its entry in the table.
+/// Reads a SND or SNDS asset with its table entry.
 ///
 /// # Errors
 /// Returns [`Incomplete`] if the format is unknown or the number of channels is

@@ -63,7 +63,7 @@ impl Layout {
         ..Self::PS2
     };
 
-    /// Returns the layouts of a console, starting with the one for the game.
+    /// Returns the possible layouts for a console, starting with the game's own.
     fn of(facts: &Facts) -> Vec<Self> {
         match facts.platform {
             Platform::GameCube if facts.game.is_scooby() => vec![Self::GC_SCOOBY, Self::GC],
@@ -116,7 +116,7 @@ impl Layout {
         Ok((counts, cursor))
     }
 
-    /// Returns whether the counts imply exactly the length of the table.
+    /// Returns whether the counts match the length of the table exactly.
     fn fits(self, bytes: &[u8]) -> bool {
         let Ok((counts, _)) = self.counts(bytes) else {
             return false;
@@ -125,7 +125,7 @@ impl Layout {
         self.header_size() as u64 + entries * self.entry_size() as u64 == bytes.len() as u64
     }
 
-    /// Returns whether the bytes after the counts are whole entries.
+    /// Returns whether the bytes after the counts are complete entries.
     fn is_whole(self, bytes: &[u8]) -> bool {
         let rest = bytes.len().checked_sub(self.header_size());
         rest.is_some_and(|rest| rest % self.entry_size() == 0)

@@ -16,11 +16,11 @@ const REPEAT: u8 = 2;
 const LOOP_START: u8 = 4;
 const STOP: u8 = 7;
 
-/// Plausible rates; they tell the byte order of a header.
+/// Plausible rates, which reveal the byte order of a header.
 const LIKELY_RATES: std::ops::RangeInclusive<u32> = 4000..=48_000;
 
-/// The header of a VAG file, as stored in the table: with the asset's id in a
-/// word that files do not use.
+/// The header of a VAG file in the table, with the asset's id in a word that is unused
+/// in files.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Record)]
 pub struct VagHeader {
     /// `VAGp`, in the order of the header.
@@ -40,9 +40,8 @@ pub struct VagHeader {
 }
 
 impl VagHeader {
-    /// Reads an entry and the id of its sound. The table is little-endian, but
-    /// the other numbers of an entry are in the order that makes the rate
-    /// plausible.
+    /// Reads an entry and the id of its sound. The table is little-endian, but the
+    /// other numbers of an entry have the byte order that makes the rate plausible.
     pub(super) fn read(entry: &[u8], offset: u64) -> Result<(Self, u32)> {
         let in_order = |endian| record::read(&mut Cursor::new(entry, offset, endian), 0);
         let little: Self = in_order(Endian::Little)?;

@@ -7,7 +7,7 @@ use hpimount_containers::io::{Cursor, Error, Result, Warnings};
 
 const ANIMATION: u32 = 0x3142_4B53;
 
-/// Length of a key in bytes, in the two versions.
+/// Length of a key in bytes, in both versions.
 const KEY: usize = 16;
 const KEY2: usize = 10;
 
@@ -24,8 +24,8 @@ pub struct Animation {
     pub scale: [f32; 3],
     /// Times in seconds.
     pub times: Vec<f32>,
-    /// For each time except the last, and each bone, the number of the key that
-    /// the bone moves from; the next key is the one that it moves towards.
+    /// For each time except the last, and each bone, the number of the starting key;
+    /// the following key is the end of the motion.
     pub first_keys: Vec<u16>,
     /// The keys.
     pub keys: Vec<Key>,
@@ -33,7 +33,7 @@ pub struct Animation {
     pub warnings: Warnings,
 }
 
-/// A key: the pose of a bone at a time.
+/// A keyframe: the pose of a bone at a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Key {
     /// Number of the time.
@@ -50,7 +50,7 @@ impl Animation {
         self.times.last().copied().unwrap_or_default()
     }
 
-    /// Returns the numbers of the keys of each bone, with rising times.
+    /// Returns the key numbers of each bone, with increasing times.
     ///
     /// # Errors
     /// Returns why the bones cannot be moved.
@@ -68,7 +68,7 @@ impl Animation {
     fn track(&self, bone: u16) -> std::result::Result<Vec<u16>, String> {
         let mut track = Vec::new();
         if self.times.len() == 1 {
-            // A single pose has no table: the keys are those of the bones.
+            // A single pose has no table: each key belongs to a bone.
             track.push(bone);
         }
         let bones = usize::from(self.bones);
@@ -98,7 +98,7 @@ impl Animation {
     }
 }
 
-/// Parses an ANIM asset. Its length tells which of the two versions it is.
+/// Parses an ANIM asset. Its length reveals the version.
 ///
 /// # Errors
 /// Returns [`Incomplete`](hpimount_assets::parse::Incomplete) if the magic is wrong, as
@@ -138,14 +138,14 @@ pub fn parse_animation(bytes: &Bytes, facts: &Facts) -> Parsed<Animation> {
     })
 }
 
-/// Returns whether an animation ends with the asset: one number of padding may
-/// align the end to 4 bytes.
+/// Returns whether an animation ends with the asset. Padding may align the end to 4
+/// bytes.
 fn is_end(left: &Result<usize>) -> bool {
     matches!(left, Ok(0 | 2))
 }
 
 impl Animation {
-    /// Reads what follows the counts, and returns the number of bytes left.
+    /// Reads the data after the counts, and returns the number of remaining bytes.
     fn version1(&mut self, cursor: &mut Cursor<'_>, times: usize) -> Result<usize> {
         let keys = cursor.u32("key count")?;
         self.scale = floats(cursor, "scale")?;
@@ -168,9 +168,9 @@ impl Animation {
         self.first_keys(cursor, times)
     }
 
-    /// Like [`Animation::version1`], for the later version: times in thirtieths
-    /// of a second, translations in a list of their own, and the last part of a
-    /// rotation by the others.
+    /// Like [`Animation::version1`], for the later version: times in units of 1/30 s,
+    /// translations in a separate list, and the last component of a rotation computed
+    /// from the others.
     fn version2(&mut self, cursor: &mut Cursor<'_>, times: usize) -> Result<usize> {
         let keys = cursor.u16("key count")?;
         let translations = usize::from(cursor.u16("translation count")?);
@@ -260,8 +260,8 @@ impl Animation {
     }
 }
 
-/// The bit of a time in the second version that makes the last part of the
-/// rotation negative.
+/// Flag of a time in the second version: the last component of the rotation is
+/// negative.
 const NEGATIVE: u16 = 0x8000;
 
 /// Reads signed numbers.

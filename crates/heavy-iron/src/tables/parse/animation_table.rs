@@ -28,7 +28,7 @@ pub(crate) const SOUND_EFFECT: Layout = layout!(
     volume: F32, pitch: F32, priority: U32, sound_flags: U32, radius: F32
 );
 
-/// The kind of an effect that is a sound.
+/// The kind of sound effects.
 const SOUND: u32 = 1;
 
 /// Lengths of the records in bytes.
@@ -38,7 +38,7 @@ const _: () = assert!(size(EFFECT) == 24 && size(SOUND_EFFECT) == 48);
 /// The animations of the states of a character.
 #[derive(Debug, Default)]
 pub struct AnimationTable {
-    /// Number of the function that creates such a table.
+    /// Number of the function that creates the table.
     pub construct: u32,
     /// Ids of animations.
     pub animations: Rows,
@@ -46,10 +46,10 @@ pub struct AnimationTable {
     pub files: Rows,
     /// The states.
     pub states: Rows,
-    /// For each file, numbers of animations, as stored: the product of its two
-    /// counts. Empty if they are not in the asset.
+    /// The animation numbers of each file, as stored: the product of its two counts.
+    /// Empty if they are outside of the asset.
     pub lists: Vec<Bytes>,
-    /// The effects of the states, in their order.
+    /// The effects of the states, in order.
     pub effects: Vec<Effect>,
     endian: Option<Endian>,
     /// Warnings.
@@ -61,7 +61,7 @@ pub struct AnimationTable {
 pub struct Effect {
     /// State, by its place in the table.
     pub state: usize,
-    /// Fields; those of a sound if it is one.
+    /// Fields; a sound has its own.
     pub record: Record,
     /// The bytes after the known fields.
     pub data: Bytes,
@@ -116,8 +116,8 @@ pub fn parse_animation_table(bytes: &Bytes, facts: &Facts) -> Parsed<AnimationTa
     })
 }
 
-/// Takes the list of each file. Lists may overlap, but together may not be
-/// longer than the asset.
+/// Takes the list of each file. Lists may overlap, but their total length must not
+/// exceed the asset.
 fn lists(bytes: &Bytes, table: &mut AnimationTable) {
     let mut budget = bytes.len();
     for number in 0..table.files.len() {
@@ -147,8 +147,8 @@ fn lists(bytes: &Bytes, table: &mut AnimationTable) {
     }
 }
 
-/// Takes the effects of each state, which follow each other. Those of several
-/// states may overlap, but together may not be longer than the asset.
+/// Takes the contiguous effects of each state. Effects of several states may overlap,
+/// but their total length must not exceed the asset.
 fn effects(bytes: &Bytes, table: &mut AnimationTable, endian: Endian) {
     let mut budget = bytes.len();
     for (state, record) in table.states.iter().enumerate() {

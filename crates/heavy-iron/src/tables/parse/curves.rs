@@ -12,7 +12,7 @@ const FRAMES: Layout = layout!(
 );
 const _: () = assert!(size(FRAMES) == 64);
 
-/// Bytes of a sound in the table of a JAW.
+/// Size of a sound in the table of a JAW, in bytes.
 const ENTRY: usize = 12;
 
 /// The path of a camera: FLY, little-endian on every console.
@@ -41,8 +41,8 @@ pub fn parse_flythrough(bytes: &Bytes) -> Parsed<Flythrough> {
     })
 }
 
-/// The motion of mouths to sounds: JAW. The table is in the byte order of the
-/// console, the length before a curve is little-endian.
+/// Mouth motions for sounds: JAW. The table has the byte order of the console, but the
+/// length before a curve is little-endian.
 #[derive(Debug, Default)]
 pub struct Jaw {
     /// The curves.
@@ -54,7 +54,7 @@ pub struct Jaw {
 /// The motion of a mouth to a sound.
 #[derive(Debug, Clone)]
 pub struct JawCurve {
-    /// Offset of its entry in the asset, which begins with the id of the sound.
+    /// Offset in the asset of its entry, which begins with the id of the sound.
     pub offset: usize,
     /// The byte order of the entry.
     pub endian: Endian,
@@ -62,7 +62,7 @@ pub struct JawCurve {
     pub sound: u32,
     /// Flags, in Rise of the Underminer and later.
     pub flags: Option<u32>,
-    /// How far the mouth is open, one byte per value.
+    /// Opening of the mouth, one byte per value.
     pub values: Bytes,
 }
 
@@ -77,7 +77,7 @@ pub fn parse_jaw(bytes: &Bytes, facts: &Facts) -> Parsed<Jaw> {
         let count = table.u32("sound count")?;
         let count = table.check_count(count.into(), ENTRY, "sound count")?;
         let start = 4 + (count * ENTRY) as u64;
-        // Curves may overlap, but not exceed the data in total.
+        // Curves may overlap, but their total length must not exceed the data.
         let mut budget = bytes.len();
         for number in 0..count {
             let curve = curve(&mut table, bytes, facts, start, &mut budget);

@@ -1,4 +1,4 @@
-//! Lists of records, with or without a count before them.
+//! Lists of records, with or without a preceding count.
 
 use bytes::Bytes;
 
@@ -14,7 +14,7 @@ pub struct List {
     pub id: Option<u32>,
     /// The records.
     pub rows: Rows,
-    /// Offset of the number of records, if it is stored.
+    /// Offset of the record count, if stored.
     pub count_offset: Option<usize>,
     /// Warnings.
     pub warnings: Warnings,
@@ -63,15 +63,14 @@ const LIGHTS: Layout = layout!(
     up_w: F32, at: Vec3, at_w: F32, position: Vec3, position_w: F32, radius: F32, angle: F32,
     pad: Pad4
 );
-/// The lights of other games than Battle for Bikini Bottom.
+/// The lights of games other than Battle for Bikini Bottom.
 const OTHER_LIGHTS: Layout = layout!(
     type: U32, red: F32, green: F32, blue: F32, alpha: F32, right: Vec3, right_w: F32, up: Vec3,
     up_w: F32, at: Vec3, at_w: F32, position: Vec3, position_w: F32, radius: F32, angle: F32,
     plat_light: F32
 );
 
-/// Returns the number of records in the lists of a type in the games, if they
-/// have no count.
+/// Returns the usual number of records in lists without a count, by type.
 fn usual_rows(code: [u8; 4]) -> Option<usize> {
     match &code {
         b"ALST" => Some(10),
@@ -94,7 +93,7 @@ fn form(code: [u8; 4]) -> Option<(Head, Layout)> {
     })
 }
 
-/// Returns whether [`parse_list`] reads assets with this code.
+/// Returns whether [`parse_list`] supports assets with this code.
 pub fn is_list(code: [u8; 4]) -> bool {
     form(code).is_some()
 }
@@ -139,8 +138,8 @@ pub fn parse_list(bytes: &Bytes, facts: &Facts, code: [u8; 4]) -> Parsed<List> {
     })
 }
 
-/// Returns the layout of records, which is another one in The Incredibles and later
-/// games. If the length fits only one of the two layouts, it decides.
+/// Returns the layout of records, which changed in The Incredibles. If the length fits
+/// only one of the two layouts, it decides.
 fn layout_of([plain, later]: [Layout; 2], facts: &Facts, count: u32, left: usize) -> Layout {
     let fits = |layout: Layout| u64::from(count) * size(layout) as u64 == left as u64;
     let is_later = match (fits(plain), fits(later)) {
@@ -180,13 +179,13 @@ fn rows(
 /// LKIT: a set of lights.
 #[derive(Debug, Default)]
 pub struct LightKit {
-    /// Id of the group that they light, 0 for all.
+    /// Id of the lit group, 0 for all.
     pub group: u32,
     /// The lights.
     pub lights: Rows,
     /// Offset of their number.
     pub count_offset: usize,
-    /// The word after them since Rise of the Underminer.
+    /// The additional word since Rise of the Underminer.
     pub blended: Option<u32>,
     /// Warnings.
     pub warnings: Warnings,

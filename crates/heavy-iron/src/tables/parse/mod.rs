@@ -1,5 +1,5 @@
-//! Small tables: lists of models, animations and lights, and paths of cameras
-//! (FORMATS, HIP assets 8).
+//! Small tables: lists of models, animations and lights, and camera paths (FORMATS, HIP
+//! assets 8).
 
 mod animation;
 mod animation_table;

@@ -1,4 +1,4 @@
-//! MINF: the models that make up a character, and its parameters.
+//! MINF: the models of a character, and its parameters.
 
 use bytes::Bytes;
 
@@ -22,9 +22,9 @@ pub struct ModelInfo {
     pub animation_table: u32,
     /// Id of its combat settings.
     pub combat: u32,
-    /// Id of its brain (AI settings); absent in Scooby-Doo.
+    /// Id of its brain (AI settings); missing in Scooby-Doo.
     pub brain: Option<u32>,
-    /// Models, each with the bone that it is attached to and a transform.
+    /// Models, each with its bone and a transform.
     pub models: Rows,
     /// Parameters.
     pub parameters: Vec<ModelParameter>,
@@ -39,13 +39,13 @@ pub struct ModelInfo {
 pub struct ModelParameter {
     /// Id of its name.
     pub name: u32,
-    /// Value as stored, with the NULs after it.
+    /// Value as stored, with trailing NULs.
     pub stored: Bytes,
     /// Offset in the asset.
     pub offset: usize,
 }
 
-/// The most words that follow the first three bytes of a parameter.
+/// Maximum number of words after the first three bytes of a parameter.
 const MAX_WORDS: usize = u8::MAX as usize;
 
 impl ModelParameter {
@@ -57,8 +57,8 @@ impl ModelParameter {
     /// Bytes of the name of a parameter.
     pub const NAME: usize = 4;
 
-    /// Returns the bytes after the name of a parameter with this value, at least `length`:
-    /// the number of words, and the value with a NUL.
+    /// Encodes a parameter value in at least `length` bytes after the name: the number
+    /// of words, and the value with a NUL.
     ///
     /// # Errors
     /// Returns why no parameter has this value.
@@ -112,9 +112,9 @@ fn read(bytes: &Bytes, facts: &Facts, info: &mut ModelInfo) -> Result<()> {
     parameters(&mut cursor, bytes, info)
 }
 
-/// Returns whether a brain precedes the models, as in all games except
-/// Scooby-Doo. In that game it is detected by the transform of the first model,
-/// since tools may write it regardless.
+/// Returns whether a brain precedes the models, as in all games except Scooby-Doo.
+/// There, it is detected by the transform of the first model, since tools may write it
+/// regardless.
 fn has_brain(cursor: &Cursor<'_>, facts: &Facts) -> bool {
     if !facts.game.is_scooby() {
         return true;

@@ -1,4 +1,4 @@
-//! SHRP: what flies off when something breaks (FORMATS, HIP assets 8).
+//! SHRP: the debris of breaking things (FORMATS, HIP assets 8).
 
 use bytes::Bytes;
 
@@ -16,7 +16,7 @@ pub struct Shrapnel {
     pub id: u32,
     /// The fragments.
     pub fragments: Vec<Fragment>,
-    /// The bytes after the fragments that could be read.
+    /// The bytes after the readable fragments.
     pub rest: Bytes,
     /// Warnings.
     pub warnings: Warnings,
@@ -29,7 +29,7 @@ pub struct Fragment {
     pub kind: &'static str,
     /// Fields, and its locations.
     pub parts: Vec<Part>,
-    /// The settings of the emitter of a particle, which are not decoded.
+    /// The undecoded settings of a particle's emitter.
     pub emit: Bytes,
 }
 
@@ -41,10 +41,10 @@ const HEAD: Layout = layout!(
 /// Length of a location without a radius, in bytes.
 const LOCATION: usize = 36;
 
-/// What locations end with since The SpongeBob Movie.
+/// Last field of locations since The SpongeBob Movie.
 const RADIUS: Layout = layout!(rand_radius: F32);
 
-/// Length of the settings of the emitter of a particle, in bytes, and since The
+/// Length of the settings of a particle's emitter in bytes, before and since The
 /// SpongeBob Movie.
 const EMIT: [usize; 2] = [364, 388];
 
@@ -77,7 +77,7 @@ enum Build {
     },
     /// The Incredibles and The SpongeBob Movie.
     Later {
-        /// True if particles have flags: in The SpongeBob Movie.
+        /// True if particles have flags, as in The SpongeBob Movie.
         has_flags: bool,
     },
     /// Rise of the Underminer.
@@ -85,7 +85,7 @@ enum Build {
 }
 
 impl Build {
-    /// Returns the versions of a game, in the order of trying them.
+    /// Returns the versions of a game, in the order of trial.
     fn of(game: Game) -> &'static [Self] {
         match game {
             Game::Incredibles => &[
@@ -133,8 +133,7 @@ impl Build {
         }
     }
 
-    /// Returns the kind of fragments with this number, and what follows their
-    /// head.
+    /// Returns the kind of fragments with this number, and the data after their header.
     fn pieces(self, number: u32) -> Option<(&'static str, Vec<Piece>)> {
         let Self::First {
             has_velocity,
@@ -322,8 +321,8 @@ pub fn parse_shrapnel(bytes: &Bytes, facts: &Facts) -> Parsed<Shrapnel> {
 }
 
 impl Shrapnel {
-    /// Reads the fragments as the first version that they fit, or else as the
-    /// first one of all, as far as they fit.
+    /// Reads the fragments in the first version that fits, or else as far as possible
+    /// in the first version.
     fn read_fragments(&mut self, bytes: &Bytes, facts: &Facts) {
         let count = self.count as usize;
         let mut first = None;
@@ -354,8 +353,7 @@ impl Shrapnel {
 /// Length of the header, in bytes.
 const START: usize = 12;
 
-/// Returns up to `count` fragments, where they end, and the error that ended
-/// them.
+/// Returns up to `count` fragments, their end, and the error that ended them.
 fn fragments(
     bytes: &Bytes,
     endian: Endian,
@@ -454,8 +452,8 @@ fn slice(name: &'static str, bytes: &Bytes, at: &mut usize, length: usize) -> Re
     Ok(bytes.slice(start..end))
 }
 
-/// Returns the parts of a location, whose offset in the asset is `start`. One that was
-/// never set has at most a radius.
+/// Returns the parts of a location at offset `start` of the asset. An unset location
+/// has at most a radius.
 fn location(name: &'static str, bytes: &Bytes, start: usize, endian: Endian) -> Result<Vec<Part>> {
     let number = Cursor::new(bytes, 0, endian).u32(name)?;
     let place = kind_of(&[LOCATIONS], number).map(|kind| Part {

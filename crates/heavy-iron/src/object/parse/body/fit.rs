@@ -1,4 +1,4 @@
-//! Chooses the layout of an object among the layouts of its game.
+//! Choice of an object's layout among the layouts of its game.
 
 use super::{Body, first_size};
 use crate::Game;
@@ -9,21 +9,21 @@ use crate::object::parse::{DynaType, dyna_types};
 use crate::parts::DYNA;
 use crate::record::Value;
 
-/// How many bytes of padding may follow the last field.
+/// Maximum number of padding bytes after the last field.
 const PADDING: usize = 3;
 
 /// The layout of a type in Battle for Bikini Bottom.
 const FIRST: &[Section] = &[Section::First, Section::FirstSections];
 
 impl Body<'_> {
-    /// Returns whether the game has layouts of its own for the type.
+    /// Returns whether the game has special layouts for the type.
     pub(super) fn has_layouts(&self) -> bool {
         let game = self.facts.game;
         game != Game::Unknown && later::layouts(self.code, game).next().is_some()
     }
 
-    /// Reads the body of a type that has layouts of its own in the game, or by the layout
-    /// of Battle for Bikini Bottom if only that has this length.
+    /// Reads the body of a type by the special layouts of the game, or by the layout of
+    /// Battle for Bikini Bottom if only that has this length.
     pub(super) fn later(&mut self, object: &mut Object) {
         let mut layouts = later::layouts(self.code, self.facts.game).peekable();
         if layouts.peek().is_some_and(|layout| layout.is_entity) {
@@ -35,10 +35,9 @@ impl Body<'_> {
         self.fit(layouts.map(|layout| layout.sections), first, object);
     }
 
-    /// Reads the body by the first layout that ends where it ends. If there is none,
-    /// reads it by one as far as it is there; or not at all if it is longer than one.
-    /// `own_length` is a layout that has exactly this length, for what none of the others
-    /// fits.
+    /// Reads the body by the first layout with the same length. Otherwise, reads the
+    /// available part of a longer layout. If the body is longer than a layout, it stays
+    /// undecoded. `own_length` is a fallback layout of exactly this length.
     fn fit(
         &mut self,
         layouts: impl Iterator<Item = &'static [Section]>,
@@ -82,13 +81,13 @@ impl Body<'_> {
         object.warnings.append(read.warnings);
     }
 
-    /// Returns the warning that no layout ends where the body ends.
+    /// Returns the warning that no layout has the length of the body.
     fn no_layout(&self) -> String {
         let (start, size, game) = (self.at, self.end - self.at, self.facts.game.name());
         format!("body at {start:#x}: no layout of {game} has {size} bytes")
     }
 
-    /// Returns whether the last field is at the end.
+    /// Returns whether the last field ends the body.
     fn ends(&self) -> bool {
         self.end - self.at <= self.spare
     }
@@ -99,7 +98,7 @@ impl Body<'_> {
             return;
         };
         object.dyna = dyna_types(number).next();
-        // Scooby-Doo has no types of its own.
+        // Scooby-Doo has no special types.
         let game = match self.facts.game {
             game if game.is_scooby() => Game::Bfbb,
             game => game,
@@ -130,8 +129,8 @@ impl Body<'_> {
         ));
     }
 
-    /// Reads a type as in Battle for Bikini Bottom, whatever its version: by the layout of
-    /// this length, or else by the first.
+    /// Reads a type like Battle for Bikini Bottom, ignoring the version: by the layout
+    /// of this length, or else by the first layout.
     fn first_dyna(&mut self, known: &[&'static DynaType], object: &mut Object) {
         let fits = known.iter().find(|known| self.is_whole(known.sections));
         if fits.is_none() {

@@ -144,7 +144,7 @@ const VOLUMES: &[PartKind] = kinds! { []
     5 "box" { dimensions: Vec3 }
 };
 
-/// The shapes that have other fields since Rise of the Underminer.
+/// The shapes with different fields since Rise of the Underminer.
 const LATER_VOLUMES: &[PartKind] = kinds! { []
     1 "sphere" { radius: F32, circle_arc_length: F32, height: F32 }
     2 "circle" { radius: F32, circle_arc_length: F32, height: F32 }

@@ -110,7 +110,7 @@ pub(super) const TYPES: &[DynaType] = types! {
     }
 };
 
-/// A list of ids, whose length is a field.
+/// A list of ids with the length in a field.
 const fn ids(name: &'static str, count: &'static str) -> Section {
     Section::Rows(name, count, 0, ID)
 }

@@ -1,4 +1,4 @@
-//! Types of DYNA assets, with the fields of their bodies (FORMATS, HIP assets 6).
+//! DYNA asset types, with the fields of their bodies (FORMATS, HIP assets 6).
 
 mod effects;
 mod enemies;
@@ -13,23 +13,23 @@ use crate::games::Games;
 use crate::parts;
 use crate::record::{layout, size};
 
-/// A type of DYNA assets, in one of its versions.
+/// A version of a DYNA asset type.
 #[derive(Debug)]
 pub struct DynaType {
-    /// Number in the asset, which is the id of its name.
+    /// Number in the asset, which is the hash of the name.
     pub number: u32,
     /// Name.
     pub name: &'static str,
-    /// The version; `None` if it is not known.
+    /// The version, if known.
     pub version: Option<u16>,
     /// The games that have it.
     pub games: Games,
-    /// What follows the number of the type, the version and the handle.
+    /// The sections after the type number, the version and the handle.
     pub(super) sections: &'static [Section],
 }
 
 impl DynaType {
-    /// Returns the length of its fields, if they are the same in all assets.
+    /// Returns the length of the fields, if it is fixed.
     pub(super) fn size(&self) -> Option<usize> {
         let sizes = self.sections.iter().map(|section| match section {
             Section::Body(layout) => Some(size(layout)),
@@ -39,8 +39,7 @@ impl DynaType {
     }
 }
 
-/// Returns the layouts of the type with this number, one for each version and for games
-/// that differ.
+/// Returns the layouts of the type with this number, for all versions and games.
 pub fn dyna_types(number: u32) -> impl Iterator<Item = &'static DynaType> {
     let all = [
         first::TYPES,
@@ -54,7 +53,7 @@ pub fn dyna_types(number: u32) -> impl Iterator<Item = &'static DynaType> {
     all.filter(move |known| known.number == number)
 }
 
-/// Declares types: the name, the number if it is not the id of the name, the version,
+/// Declares types: the name, the number if it is not the hash of the name, the version,
 /// the games, and the fields in braces or the sections in brackets.
 macro_rules! types {
     ($($name:literal $($number:literal)? $(= $version:literal)? $games:ident $body:tt)*) => {
@@ -99,7 +98,7 @@ macro_rules! sections {
 }
 use sections;
 
-/// The entity that a type begins with: a whole asset, with a header of its own.
+/// The entity at the start of a type: a complete asset with its own header.
 const ENTITY_ASSET: Section = Section::All(&[
     Section::Part(
         "own",

@@ -102,7 +102,7 @@ const SCENE: Section = fields!(
     scene_properties_flags: I32, water_tile_width: F32, lod_fade_distance: F32
 );
 
-/// The fields that The SpongeBob Movie does not have.
+/// The fields that The SpongeBob Movie lacks.
 const SCENE_MEMORY: Section = fields!(
     water_tile_offset: Vec2, num_checkpoints: U8, pad: Pad3, grass_dist_fade: F32,
     grass_dist_cull: F32, piggy_bank: U32, max_animation_mem: U32, max_art_mem: U32,

@@ -1,4 +1,4 @@
-//! Events of Battle for Bikini Bottom, and how Scooby-Doo differs.
+//! Events of Battle for Bikini Bottom, and the differences of Scooby-Doo.
 
 use super::Changes;
 

@@ -2,7 +2,7 @@
 
 use super::Changes;
 
-/// The differences to the events of Battle for Bikini Bottom.
+/// The differences from the events of Battle for Bikini Bottom.
 #[rustfmt::skip]
 pub(super) const INCREDIBLES: Changes = Changes {
     names: &[

@@ -1,5 +1,5 @@
-//! Events by their numbers: the names in the engine, and the words that IndustrialPark,
-//! an editor of these archives, shows instead. Modders know events by those.
+//! Events by number: the engine's names, and the words that IndustrialPark, an editor
+//! of these archives, shows instead. Modders know events by these words.
 
 mod bfbb;
 mod incredibles;
@@ -18,12 +18,11 @@ struct Changes {
     names: &'static [(u16, &'static str)],
     /// The names of the events that the earlier game lacks.
     more: &'static [&'static str],
-    /// Words that differ from the names and from the earlier words, by their numbers in
-    /// order.
+    /// Words that differ from the names and from the earlier words, ordered by number.
     words: &'static [(u16, &'static str)],
 }
 
-/// Returns the number of events of a game, and the changes that they are, earliest first.
+/// Returns the number of events of a game, and the chain of changes, earliest first.
 fn events_of(game: Game) -> Option<(u16, &'static [&'static Changes])> {
     Some(match game {
         Game::Scooby | Game::ScoobyPrototype => (304, &[&BFBB, &SCOOBY]),
@@ -69,11 +68,10 @@ fn of(list: &[(u16, &'static str)], number: u16) -> Option<&'static str> {
     place.ok().map(|place| list[place].1)
 }
 
-/// Returns the number of an event by its name, or an error with similar names.
+/// Returns the number of an event by name, or an error with similar names.
 pub type EventNumber = fn(&str) -> Result<u32, String>;
 
-/// Returns how events of a game are found by their names; `None` if its events are not
-/// known.
+/// Returns the lookup of event numbers for a game, or `None` if its events are unknown.
 pub fn event_number(game: Game) -> Option<EventNumber> {
     fn number(game: Game, name: &str) -> Result<u32, String> {
         let (count, _) = events_of(game).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use super::Changes;
 
-/// The differences to the events of The Incredibles.
+/// The differences from the events of The Incredibles.
 #[rustfmt::skip]
 pub(super) const RATPROTO: Changes = Changes {
     names: &[

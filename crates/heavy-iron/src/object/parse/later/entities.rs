@@ -1,4 +1,4 @@
-//! Entities, whose other fields differ from game to game.
+//! Entities whose further fields differ between games.
 
 use super::super::sections::{MOTION_HEAD, MOTIONS, PLATFORMS, SHRAPNEL, Section, fields};
 use super::{Later, layouts_of};
@@ -9,7 +9,7 @@ use crate::words::{
     ACT_FLAGS, ACT_METHODS, AXES, BOULDER_FLAGS, HIT_MASK, MECHANISM_FLAGS, MOVEMENTS,
 };
 
-/// The layouts, with the fields of the engine where they are known.
+/// The layouts, with the engine's field names where known.
 pub(super) const LAYOUTS: &[Later] = layouts_of! {
     entity: true,
     b"BOUL" SCOOBY [BOULDER]
@@ -81,7 +81,7 @@ const MECHANISM: u32 = 4;
 /// The number of the motion of pendulums.
 const PENDULUM: u32 = 5;
 
-/// The kinds of platforms that have other fields in Scooby-Doo.
+/// The platform kinds with different fields in Scooby-Doo.
 const FIRST_PLATFORMS: &[PartKind] = kinds! { []
     10 "springboard" { jump_height: Vec3, anim0: Id, anim1: Id, anim2: Id, direction: Vec3 }
     12 "paddle" {
@@ -91,7 +91,7 @@ const FIRST_PLATFORMS: &[PartKind] = kinds! { []
     13 "full_manipulator" {}
 };
 
-/// The kinds of platforms that have other fields since The SpongeBob Movie.
+/// The platform kinds with different fields since The SpongeBob Movie.
 const LATER_PLATFORMS: &[PartKind] = kinds! { []
     9 "breakaway" { delay: F32, reset_delay: F32, break_flags: U32, unknown: F32 }
     13 "full_manipulator" {}
@@ -110,7 +110,7 @@ const FIRST_MOTIONS: &[PartKind] = kinds! { []
     13 "none" {}
 };
 
-/// The motions of platforms since The SpongeBob Movie.
+/// The platform motions since The SpongeBob Movie.
 const LATER_MOTIONS: &[PartKind] = kinds! { []
     2 "spline" { spline: I32, speed: F32, lean_modifier: F32 }
     4 "mechanism" {

@@ -7,7 +7,7 @@ use crate::games::{ALL, LATER, SCOOBY, SINCE_ROTU};
 use crate::record::{Layout, layout};
 use crate::words::SOUND_GROUP_FLAGS;
 
-/// The layouts, with the fields of the engine where they are known.
+/// The layouts, with the engine's field names where known.
 pub(super) const LAYOUTS: &[Later] = layouts_of! {
     entity: false,
     b"CCRV" ALL [
@@ -141,7 +141,7 @@ const VERSIONED: Section = fields!(version: U32, entry_count: U32);
 /// The beginning of scripts.
 const SCRIPT: Section = fields!(start_time: F32, event_count: U32);
 
-/// Events at times, before Rise of the Underminer.
+/// Timed events, before Rise of the Underminer.
 const EVENTS: Section = Section::Rows(
     "events",
     "event_count",

@@ -1,8 +1,8 @@
-//! Layouts of objects that other games than Battle for Bikini Bottom have, and of
-//! assets that consist of fields like objects (FORMATS, HIP assets 6).
+//! Layouts of objects in games other than Battle for Bikini Bottom, and of assets with
+//! fields like objects (FORMATS, HIP assets 6).
 //!
-//! No file of a game confirms these layouts. An object is read by one only if
-//! that ends where the object ends; otherwise its body stays undecoded.
+//! These layouts are not confirmed by files of the games. A layout is used only if it
+//! ends with the object; otherwise the body stays undecoded.
 
 mod entities;
 mod lists;
@@ -36,7 +36,7 @@ fn all() -> impl Iterator<Item = &'static Later> {
     all.into_iter().flatten()
 }
 
-/// Returns the layouts of a type in a game. Some differ only in their length.
+/// Returns the layouts of a type in a game. Some differ only in length.
 pub(super) fn layouts(code: [u8; 4], game: Game) -> impl Iterator<Item = &'static Later> {
     all().filter(move |layout| layout.code == code && layout.games.contain(game))
 }
@@ -51,7 +51,7 @@ pub(super) fn is_entity(code: [u8; 4]) -> bool {
     entities::LAYOUTS.iter().any(|layout| layout.code == code)
 }
 
-/// Returns whether assets of a type have neither a header nor links.
+/// Returns whether assets of a type lack header and links.
 pub fn is_bare(code: [u8; 4]) -> bool {
     tables::LAYOUTS.iter().any(|layout| layout.code == code)
 }

@@ -12,7 +12,7 @@ use crate::words::{
     CAMERA_TRANSITIONS, DRIVING_SURFACES, EMITTER_FLAGS, HIT_SOURCES, SURFACE_FLAGS, VOLUMES,
 };
 
-/// The layouts, with the fields of the engine where they are known.
+/// The layouts, with the engine's field names where known.
 pub(super) const LAYOUTS: &[Later] = layouts_of! {
     entity: false,
     b"CAM " SCOOBY [CAMERA, LENS, MARKERS]
@@ -184,7 +184,7 @@ const VILLAIN: Section = Section::Part(
 
 const SYSTEM_FLAGS: Section = fields!(system_flags: U32);
 
-/// The commands that have other fields in systems of IndustrialPark, an editor.
+/// The commands with different fields in IndustrialPark, an editor.
 const LATER_COMMANDS: &[PartKind] = kinds! {
     [type: U32, enabled: U8, mode: U8, pad: Pad2,]
     5 "5" {}

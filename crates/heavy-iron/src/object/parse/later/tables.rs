@@ -1,4 +1,4 @@
-//! Tables that have neither the header nor the links of objects.
+//! Tables without the header and the links of objects.
 
 use super::super::sections::{Count, Section, fields};
 use super::{Later, layouts_of};
@@ -6,7 +6,7 @@ use crate::games::{ALL, INCREDIBLES, LATER, SINCE_ROTU};
 use crate::record::{Layout, layout};
 use crate::words::{CUTSCENE_DATA, ONE_LINER_PLAYERS};
 
-/// The layouts, with the fields of the engine where they are known.
+/// The layouts, with the engine's field names where known.
 pub(super) const LAYOUTS: &[Later] = layouts_of! {
     entity: false,
     b"ATKT" LATER [
@@ -77,7 +77,7 @@ pub(super) const LAYOUTS: &[Later] = layouts_of! {
     ]
 };
 
-/// Length of the fill bytes after the states of a DEST.
+/// Length of the filler after the states of a DEST.
 const FILL: usize = 4;
 
 /// Length of what follows one liners.
@@ -105,7 +105,7 @@ const ATTACK: Layout = layout!(
     power_bonus: I16
 );
 
-/// The states of a thing that can be destroyed.
+/// The states of a destructible thing.
 const STATES: Section = Section::Lists {
     name: "states",
     count: "state_count",
@@ -129,7 +129,7 @@ const CUTSCENE_FIELDS: Layout = layout!(
     visibility_size: U32, break_count: U32, pad: Pad4
 );
 
-/// Number of the sound tracks of a cutscene since The Incredibles.
+/// Number of a cutscene's sound tracks since The Incredibles.
 const TRACKS: u16 = 32;
 
 const SHORT_TRACK: Layout = layout!(
@@ -139,7 +139,7 @@ const LONG_TRACK: Layout = layout!(
     sound_left_id: Id, sound_right_id: Id, sound_left: Text60, sound_right: Text60
 );
 
-/// The rest of a cutscene after its tracks, before its data.
+/// The part of a cutscene between its tracks and its data.
 const SCENES: Section = Section::All(&[
     Section::Rows(
         "data",
