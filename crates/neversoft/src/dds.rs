@@ -1,4 +1,4 @@
-//! A DDS file: a texture as Direct3D stores it.
+//! DDS files: Direct3D textures.
 
 use bytes::Bytes;
 use get_size2::GetSize;
@@ -23,7 +23,7 @@ pub struct Dds {
     pub height: u32,
     /// Number of mipmaps, as it is stored.
     pub mipmaps: u32,
-    /// The four letters of the compression; empty without.
+    /// The four letters of the compression; empty for uncompressed textures.
     pub compression: String,
     /// Bits of a pixel without compression.
     pub bits: u32,
@@ -34,7 +34,7 @@ pub struct Dds {
 }
 
 impl Dds {
-    /// Reads the header of a file; `None` if it has none.
+    /// Reads the header of a file, or returns `None` without a header.
     pub fn read(bytes: &Bytes) -> Option<Self> {
         let header = bytes.get(..HEADER)?;
         let word = |at: usize| Some(u32::from_le_bytes(*header.get(at..)?.first_chunk()?));
@@ -62,7 +62,7 @@ impl Dds {
         Blocks::from_number(number.parse().ok()?)
     }
 
-    /// Returns why it cannot be shown, or `None` if it can.
+    /// Returns the reason why it cannot be shown.
     pub fn problem(&self) -> Option<String> {
         if let Some(problem) = size_problem(self.width.into(), self.height.into()) {
             return Some(problem);
@@ -82,7 +82,7 @@ impl Dds {
         (there < needed).then(|| format!("has {there} of {needed} bytes of pixels"))
     }
 
-    /// Decodes the largest picture; `None` if it has a [`Dds::problem`].
+    /// Decodes the largest picture. Returns `None` if it has a [`Dds::problem`].
     pub fn picture(&self) -> Option<Picture> {
         if self.problem().is_some() {
             return None;

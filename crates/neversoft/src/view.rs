@@ -5,23 +5,23 @@ use hpimount_assets::view::node::Node;
 use hpimount_containers::io::Endian;
 use hpimount_record::Value;
 
-/// Returns a number with at most three digits after the point.
+/// Rounds a number to three decimals.
 pub(crate) fn rounded(number: f64) -> Value {
     Value::Double((number * 1000.0).round() / 1000.0)
 }
 
-/// Returns a hash, or an id, as it is shown.
+/// Formats a hash or an id.
 pub(crate) fn hash_text(hash: u32) -> String {
     format!("0x{hash:08X}")
 }
 
-/// Returns the name of a file in a game without directories and extension.
+/// Returns the name of a game's file without directories and extension.
 pub(crate) fn stem(path: &str) -> &str {
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// Returns a value that is stored at an offset of the file.
+/// Returns a value at an offset of the file.
 pub(crate) fn stored<'a>(value: impl Into<Value>, offset: usize, form: Form) -> Node<'a> {
     Node::Value(value.into()).stored(Place::new(offset, Endian::Little, form))
 }
@@ -29,8 +29,8 @@ pub(crate) fn stored<'a>(value: impl Into<Value>, offset: usize, form: Form) -> 
 /// The steps of a unit of length and of a full turn.
 const UNIT: f64 = 4096.0;
 
-/// Returns the field that a cell of a place or of angles stands for, and its value; `None`
-/// for other columns.
+/// Returns the field of a cell of a position or of angles, and its value; `None` for
+/// other columns.
 pub(crate) fn place_cell(column: &str, text: &str) -> Option<(&'static str, Value)> {
     let units = || steps(text, UNIT);
     let degrees = |angle| steps(angle, UNIT / 360.0);
@@ -43,8 +43,8 @@ pub(crate) fn place_cell(column: &str, text: &str) -> Option<(&'static str, Valu
     })
 }
 
-/// Returns the whole number of steps that a text in a table stands for. A text that is no
-/// number stays a text, which the field refuses.
+/// Returns the integer number of steps for a text in a table. If a text is not a
+/// number, it is returned, and the field refuses it.
 fn steps(text: &str, unit: f64) -> Value {
     let text = Value::text(text.to_owned());
     let whole = || text.integer().map(|number| number as f64);

@@ -1,4 +1,4 @@
-//! View of a character: facts, tables, and each texture as it is stored and as
+//! View of a character: facts, tables, and each texture as its original file and as
 //! PNG.
 
 use bytes::Bytes;
@@ -61,7 +61,7 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     Ok(page.show(bon, None))
 }
 
-/// Adds the texture of the material with this number, as it is stored and as PNG.
+/// Adds the texture of the material with this number, as its original file and as PNG.
 fn add_texture(page: &mut Page<Bon>, index: usize, texture: &Texture, name: &str) {
     if texture.file.is_shown() {
         page.picture(format!("{name}.png"), move |bon: &Bon| {
@@ -105,7 +105,7 @@ fn material(material: &Material) -> Node<'_> {
     ])
 }
 
-/// Returns the kind of the file of a texture.
+/// Returns the type of a texture's file.
 fn kind(file: &TextureFile) -> Option<&'static str> {
     match file {
         TextureFile::Dds(_) => Some("DDS"),
@@ -114,7 +114,7 @@ fn kind(file: &TextureFile) -> Option<&'static str> {
     }
 }
 
-/// Returns the parts, with those that belong to them.
+/// Returns the parts with their children.
 fn part_tree(parts: &[Part]) -> Vec<Node<'_>> {
     let mut children: Vec<Vec<Node<'_>>> = Vec::new();
     children.resize_with(parts.len(), Vec::new);
@@ -172,8 +172,8 @@ fn part_facts<'a>(part: &'a Part, children: Vec<Node<'a>>) -> Node<'a> {
     map(facts)
 }
 
-/// Returns a strip: the material, from version 3 on the first index, and the number
-/// of indices.
+/// Returns a strip: the material, since version 3 the first index, and the number of
+/// indices.
 fn split(split: &Split) -> Node<'_> {
     let numbers = [
         Some(split.material.into()),

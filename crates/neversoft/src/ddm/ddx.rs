@@ -1,5 +1,5 @@
-//! DDX: a list of textures, and the view of it: facts, a table, and each texture as
-//! DDS and PNG.
+//! DDX: a list of textures, with its view: facts, a table, and each texture as DDS and
+//! PNG.
 
 use bytes::Bytes;
 use get_size2::GetSize;
@@ -35,14 +35,14 @@ pub const DDX_FORMAT: ViewFormat = ViewFormat {
 /// Extensions of the files.
 pub const DDX_EXTENSIONS: &[&str] = &["ddx"];
 
-/// Bytes of a name, and of an entry.
+/// Sizes of a name and of an entry in bytes.
 const NAME: usize = 256;
 const ENTRY: usize = NAME + 8;
 
 /// A parsed file.
 #[derive(Debug, Clone, GetSize)]
 pub struct Ddx {
-    /// Length of the file in bytes, as it is stored.
+    /// Length of the file in bytes, as stored.
     pub size: u32,
     /// Where the textures begin.
     pub data: u32,
@@ -61,12 +61,12 @@ pub struct Entry {
     pub offset: u64,
     /// Length in bytes.
     pub size: u32,
-    /// The file; empty if it is not inside.
+    /// The file; empty if it is out of bounds.
     #[get_size(ignore)]
     pub bytes: Bytes,
     /// The texture.
     pub dds: Option<Dds>,
-    /// What is wrong with it.
+    /// The problem, if it cannot be shown.
     pub problem: Option<String>,
 }
 
@@ -141,7 +141,7 @@ impl Entry {
         stem(&self.name)
     }
 
-    /// Returns the texture if it can be shown.
+    /// Returns the texture if it is visible.
     pub fn shown(&self) -> Option<&Dds> {
         self.dds.as_ref().filter(|_| self.problem.is_none())
     }

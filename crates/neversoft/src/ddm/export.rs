@@ -1,7 +1,7 @@
 //! Models as scenes.
 //!
-//! Axes are those of PSX: y and z are negated. Nothing says which side of a
-//! triangle is its front; the normals of its corners decide.
+//! As for PSX, y and z are negated. The normals at the corners of a triangle decide
+//! which side is its front.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use hpimount_assets::model::scene::{
 use hpimount_assets::model::{MAX_CORNERS, Picture, Scene, Transform, corners_problem, not_shown};
 use hpimount_containers::io::Warnings;
 
-/// The textures of models, with the bytes that they are decoded from.
+/// The textures of models, with their encoded bytes.
 #[derive(Debug, Default)]
 pub struct Textures(pub Option<Ddx>);
 
@@ -38,7 +38,7 @@ impl Textures {
         entries.position(|entry| entry.name.eq_ignore_ascii_case(name) && entry.shown().is_some())
     }
 
-    /// Returns the textures that can be shown: their numbers and names.
+    /// Returns the visible textures: numbers and names.
     pub fn shown(&self) -> impl Iterator<Item = (usize, &str)> {
         let entries = self.0.iter().flat_map(|ddx| ddx.entries.iter().enumerate());
         let shown = entries.filter(|(_, entry)| entry.shown().is_some());
@@ -58,7 +58,7 @@ impl Textures {
     }
 }
 
-/// The objects that can be shown, and where.
+/// The visible objects, and their placements.
 #[derive(Debug, GetSize)]
 pub struct ExportPlan {
     /// The textures.
@@ -67,18 +67,17 @@ pub struct ExportPlan {
     pub objects: Vec<usize>,
     /// True if there is a scene of all objects.
     pub has_scene: bool,
-    /// The largest number of face corners of a scene.
+    /// The maximum number of face corners of a scene.
     pub corners: usize,
     /// Why the rest is not shown.
     pub problems: Warnings,
-    /// Positions and angles of objects in the PSX file, by the hash of their
-    /// model.
+    /// Positions and angles of objects in the PSX file, by the hash of their model.
     places: HashMap<u32, ([i32; 3], [i16; 3])>,
 }
 
 impl ExportPlan {
-    /// Determines which objects can be shown, with their textures and the PSX
-    /// file of the same level.
+    /// Determines the visible objects, with their textures and the PSX file of the same
+    /// level.
     pub fn new(ddm: &Ddm, textures: Textures, psx: Option<&Psx>) -> Self {
         let mut plan = Self {
             objects: Vec::new(),
@@ -113,8 +112,7 @@ impl ExportPlan {
         plan
     }
 
-    /// Returns the scene of these objects, which are at their places if
-    /// `is_placed`.
+    /// Returns the scene of these objects, placed in the level if `is_placed` is set.
     pub fn scene(&self, ddm: &Ddm, objects: &[usize], is_placed: bool) -> Scene<'static> {
         let mut scene = Scene {
             notes: vec![
@@ -147,8 +145,8 @@ impl ExportPlan {
             .collect()
     }
 
-    /// Returns the materials of an object, followed by a plain one for strips
-    /// without a material.
+    /// Returns the materials of an object, followed by a plain material for strips
+    /// without one.
     fn of_object(&self, object: &Object, names: &mut MaterialNames) -> Vec<Material> {
         let own = object
             .materials
@@ -203,7 +201,7 @@ impl ExportPlan {
     }
 }
 
-/// Returns the name of the file of a texture, without extension.
+/// Returns the file name of a texture, without extension.
 pub fn texture_name(number: usize, stem: &str) -> String {
     format!("{number:02} {stem}")
 }
@@ -216,14 +214,14 @@ pub fn name(object: &Object, index: usize) -> String {
     }
 }
 
-/// Returns the objects that are not damaged, with their numbers.
+/// Returns the undamaged objects with their numbers.
 fn shown(ddm: &Ddm) -> impl Iterator<Item = (usize, &Object)> {
     let objects = ddm.objects.iter().enumerate();
     objects.filter_map(|(index, object)| Some((index, object.as_ref().ok()?)))
 }
 
-/// Returns the places of the objects of a PSX file, by the hashes of their
-/// models; the first object with a model counts.
+/// Returns the placements in a PSX file, by model hash. The first object with a model
+/// counts.
 fn places(psx: &Psx) -> HashMap<u32, ([i32; 3], [i16; 3])> {
     let mut places = HashMap::new();
     for (object, model) in psx.objects.iter().zip(psx.shown_models()) {
@@ -236,7 +234,7 @@ fn places(psx: &Psx) -> HashMap<u32, ([i32; 3], [i16; 3])> {
     places
 }
 
-/// Returns an upper limit for the corners of an object's triangles.
+/// Returns an upper bound for the corners of an object's triangles.
 fn corners_of(object: &Object) -> usize {
     let counts = object.splits.iter().map(|split| usize::from(split.count));
     3 * counts.map(|count| count.saturating_sub(2)).sum::<usize>()

@@ -24,9 +24,9 @@ const INDEX: usize = 2;
 /// A parsed file.
 #[derive(Debug, Clone, GetSize)]
 pub struct Ddm {
-    /// Length of the file in bytes, as it is stored.
+    /// Length of the file in bytes, as stored.
     pub size: u32,
-    /// The objects; for a damaged one the reason.
+    /// The objects; for a damaged object, the reason.
     pub objects: Vec<std::result::Result<Object, String>>,
     /// Warnings.
     pub warnings: Warnings,
@@ -236,8 +236,8 @@ impl Object {
         self.indices.len() / INDEX
     }
 
-    /// Returns the triangles of a strip, and the number of those and of indices
-    /// that do not exist. Triangles without an area are left out.
+    /// Returns the triangles of a strip, and the numbers of missing triangles and
+    /// indices. Omits degenerate triangles.
     pub fn triangles(&self, split: &Split) -> (Vec<[u16; 3]>, usize) {
         let indices = self.indices.as_chunks::<INDEX>().0;
         let indices = indices.get(usize::from(split.first)..).unwrap_or_default();
@@ -269,8 +269,8 @@ impl Object {
 pub(super) mod tests {
     use super::*;
 
-    /// Returns a file of one object: a square of two triangles that faces up,
-    /// with the texture `floor.dds`, and the hash 0x6F0F6B9F.
+    /// Returns a file of one object: an upward square of two triangles, with the
+    /// texture `floor.dds` and the hash 0x6F0F6B9F.
     pub(crate) fn square() -> Vec<u8> {
         let words = |words: &[u32]| {
             words
@@ -295,7 +295,7 @@ pub(super) mod tests {
             let floats = [x, 0.0, z, 0.0, -1.0, 0.0].map(f32::to_le_bytes).concat();
             object.extend([floats, vec![255; 4], [x, z].map(f32::to_le_bytes).concat()].concat());
         }
-        // A strip that ends with a triangle without an area.
+        // A strip that ends with a degenerate triangle.
         for half in [0_u16, 1, 2, 3, 3, 0, 0, 5] {
             object.extend(half.to_le_bytes());
         }

@@ -1,4 +1,4 @@
-//! View of the models of a level: facts, tables, and the models.
+//! View of a level's models: facts, tables, and the models.
 
 use std::io::{self, Write};
 
@@ -36,7 +36,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("DDM", open)
 };
 
-/// Maximum length of a file with textures or places, in bytes.
+/// Maximum length of a file with textures or placements in bytes.
 const MAX_NEIGHBOR: usize = 16 << 20;
 
 /// File of the scene's materials.
@@ -160,7 +160,7 @@ fn object((index, object): (usize, &Result<Object, String>)) -> Node<'_> {
     node::map(node::entries(&object.header).into_iter().chain(contents))
 }
 
-/// Returns the objects that are not damaged, with their numbers.
+/// Returns the undamaged objects with their numbers.
 fn sound(model: &PlannedDdm) -> impl Iterator<Item = (usize, &Object)> {
     let objects = model.ddm.objects.iter().enumerate();
     objects.filter_map(|(index, object)| Some((index, object.as_ref().ok()?)))

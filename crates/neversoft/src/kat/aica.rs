@@ -1,12 +1,12 @@
-//! ADPCM of the Dreamcast's sound chip (AICA): 4 bits for a sample.
+//! ADPCM of the Dreamcast's sound chip (AICA), with 4 bits per sample.
 
-/// The smallest and the largest step, and the first one.
+/// The minimum, maximum and initial step.
 const STEPS: [i32; 2] = [127, 24_576];
 
-/// What the step is multiplied by after each size of a sample, in 1/256.
+/// Step multipliers for each magnitude of a sample, in units of 1/256.
 const FACTORS: [i32; 8] = [230, 230, 230, 230, 307, 409, 512, 614];
 
-/// Decodes samples, the low half of each byte first.
+/// Decodes samples, from the low half of each byte.
 pub(super) fn decode(data: &[u8]) -> Vec<i16> {
     let [mut step, mut last] = [STEPS[0], 0];
     let halves = data.iter().flat_map(|byte| [byte & 15, byte >> 4]);

@@ -1,4 +1,4 @@
-//! SFX: the cues of a table, and the view of it: facts and a table.
+//! SFX: the cues of a table, with their view: facts and a table.
 
 use bytes::Bytes;
 use get_size2::GetSize;
@@ -22,7 +22,7 @@ pub const CUE_EXTENSIONS: &[&str] = &["sfx"];
 /// The mark of the end.
 const END: [u8; 4] = [0xFF; 4];
 
-/// The mark of a cue that is repeated.
+/// The mark of a looping cue.
 const REPEATS: u8 = 0xFE;
 
 /// A parsed table.
@@ -34,12 +34,12 @@ pub struct Cues {
     pub warnings: Warnings,
 }
 
-/// A cue, and what it plays.
+/// A cue with its sound.
 #[derive(Debug, Clone, GetSize)]
 pub struct Cue {
     /// The cue as it is stored.
     pub stored: StoredCue,
-    /// The sound that it plays, and its samples per second.
+    /// The sound of the cue, and its sample rate.
     pub plays: Option<(usize, u32)>,
 }
 
@@ -48,7 +48,7 @@ pub struct Cue {
 pub struct StoredCue {
     /// 0xFE for a sound that is repeated.
     pub marker: u8,
-    /// Number of the program in the bank; with a KAT, of the sound.
+    /// Number of the program in the bank; with a KAT, number of the sound.
     pub program: u8,
     /// Number of the tone in the program.
     pub tone: u8,
@@ -58,7 +58,7 @@ pub struct StoredCue {
     pub pitch: u16,
     /// Volume.
     pub volume: u16,
-    /// Number that the game uses for the cue.
+    /// Number of the cue in the game.
     pub alias: u16,
     rest: Pad<6>,
 }
@@ -97,7 +97,7 @@ pub fn parse(bytes: &[u8]) -> Result<Cues, Error> {
 }
 
 impl Cues {
-    /// Finds the sounds in a bank of the PlayStation.
+    /// Finds the sounds in a PlayStation bank.
     pub fn find_in_vab(&mut self, vab: &Vab) {
         for cue in &mut self.cues {
             let program = vab.programs.get(usize::from(cue.stored.program));
@@ -109,8 +109,8 @@ impl Cues {
         }
     }
 
-    /// Finds the sounds in a bank of the Dreamcast, if the cues have no tones:
-    /// those with tones need the programs of another bank.
+    /// Finds the sounds in a Dreamcast bank, if the cues have no tones. Cues with tones
+    /// need the programs of another bank.
     pub fn find_in_kat(&mut self, kat: &Kat) {
         if self.cues.iter().any(|cue| cue.stored.tone != 0) {
             return;
@@ -133,7 +133,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     Ok(page.show(cues, None))
 }
 
-/// Finds the sounds of cues in the bank of the same stem.
+/// Finds the sounds of cues in the bank with the same stem.
 fn find_sounds(cues: &mut Cues, context: &dyn AssetContext) {
     let Some((stem, _)) = context.name().rsplit_once('.') else {
         return;

@@ -1,8 +1,8 @@
-//! KAT: sounds of the Dreamcast and PC ports; SFX: tables of cues that play
-//! them, or those of a VAB (FORMATS, Neversoft 11).
+//! KAT: sounds of the Dreamcast and PC ports; SFX: tables of cues that play sounds of a
+//! KAT or VAB (FORMATS, Neversoft 11).
 //!
-//! [`parse`](mod@parse) finds the sounds, and `aica` decodes them. They are shown as
-//! facts, a table, and a WAV for each.
+//! [`parse`](mod@parse) finds the sounds, and `aica` decodes them. The view has facts,
+//! a table, and a WAV file for each sound.
 
 mod aica;
 pub mod cue;

@@ -11,14 +11,14 @@ use hpimount_containers::io::{Cursor, Endian, Result, Warnings};
 /// Extensions of the files.
 pub const EXTENSIONS: &[&str] = &["kat"];
 
-/// Largest rate of a sound that is played, in samples per second.
+/// Maximum sample rate of a playable sound.
 const MAX_RATE: u32 = 192_000;
 
-/// Decoded bytes of all sounds together, for each byte of the file: entries may
-/// share bytes.
+/// Maximum ratio between the decoded sounds and the file, because entries may share
+/// bytes.
 const MAX_GROWTH: usize = 8;
 
-/// Decoded bytes of all sounds together of the smallest file.
+/// Minimum limit for the decoded sounds in bytes.
 const MIN_DECODED: usize = 1 << 16;
 
 /// A parsed file.
@@ -43,12 +43,12 @@ pub struct KatEntry {
     pub size: u32,
     /// Samples per second.
     pub rate: u32,
-    /// Not 0 if the whole sound is repeated.
+    /// Nonzero if the whole sound loops.
     #[record(name = "loop")]
     pub repeats: u32,
     /// Bits of a sample: 4, 8, or 16; 0 means 16.
     pub bits: u32,
-    /// Number of the bank times 1000, and of the sound.
+    /// Number of the bank times 1000, plus the number of the sound.
     pub id: u32,
     /// Name, mostly empty.
     pub name: Text<16>,
@@ -59,9 +59,9 @@ pub struct KatEntry {
 pub struct Entry {
     /// The sound as it is stored.
     pub stored: KatEntry,
-    /// Number of samples; 0 for a sound that is not played.
+    /// Number of samples; 0 for an unplayable sound.
     pub samples: u32,
-    /// What is wrong with it.
+    /// The problem, if it cannot be played.
     pub problem: Option<String>,
 }
 
@@ -95,8 +95,8 @@ pub fn parse(bytes: &Bytes) -> Result<Kat> {
 }
 
 impl Entry {
-    /// Counts the samples, unless the sound cannot be played; `left` is the
-    /// number of decoded bytes that all sounds may still have.
+    /// Counts the samples of a playable sound. `left` is the remaining number of
+    /// decoded bytes for all sounds.
     fn measure(&mut self, file_size: usize, left: &mut usize) {
         if self.stored.size == 0 || self.stored.rate == 0 {
             return;
@@ -127,8 +127,7 @@ impl Entry {
         }
     }
 
-    /// Returns the properties of its WAV file; `None` for a sound that is not
-    /// played.
+    /// Returns the properties of the WAV file, or `None` for an unplayable sound.
     pub fn wav(&self) -> Option<Wav> {
         let last = self.samples.checked_sub(1)?;
         Some(Wav {
@@ -166,8 +165,8 @@ impl Kat {
 pub(super) mod tests {
     use super::*;
 
-    /// Returns a bank of sounds with these bits at 11,025 Hz, each of the bytes
-    /// 1, 0x80, 2, 0x7F. The second one is repeated.
+    /// Returns a bank of sounds with these bits at 11,025 Hz, each of the bytes 1,
+    /// 0x80, 2, 0x7F. The second one loops.
     pub(crate) fn bank(bits: &[u32]) -> Vec<u8> {
         let data = 4 + KatEntry::SIZE * bits.len();
         let mut file = (bits.len() as u32).to_le_bytes().to_vec();

@@ -1,5 +1,5 @@
-//! PSH: names of the parts of a character, as a C header (FORMATS, Neversoft 9). The
-//! skeletons of PSX files use them, too.
+//! PSH: names of a character's parts, in the form of a C header (FORMATS, Neversoft 9).
+//! The skeletons of PSX files use the names, too.
 
 pub mod parse;
 

@@ -11,7 +11,7 @@ pub const EXTENSIONS: &[&str] = &["psh"];
 /// Maximum number of digits of an index.
 const MAX_DIGITS: usize = 5;
 
-/// The parent of a part that has none.
+/// The parent of a root part.
 const ROOT: &str = "scene root";
 
 /// The names of a character.
@@ -66,8 +66,8 @@ pub fn parse(bytes: &[u8]) -> Result<Psh> {
     Ok(psh)
 }
 
-/// Returns what a line defines: `#define`, a word with this mark in it and the
-/// name after it, and the index.
+/// Parses the definition in a line: `#define`, a word that contains this mark followed
+/// by the name, and the index.
 fn defined(line: &str, mark: &str) -> Option<Named> {
     let mut words = line.split_whitespace();
     if words.next()? != "#define" {

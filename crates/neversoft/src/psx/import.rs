@@ -1,4 +1,4 @@
-//! Edited pictures as textures of a file: size, form and place stay.
+//! Import of edited pictures as textures of a file. Size, format and offset are fixed.
 
 use bytes::Bytes;
 
@@ -11,17 +11,17 @@ use hpimount_assets::parse::pixels::encode::{OPAQUE, indexed};
 use hpimount_assets::view::AssetContext;
 use hpimount_assets::view::import::{self, Edit, Imported, NOT_THIS_FILE};
 
-/// The transparent color, and one that is nearly as magenta and opaque.
+/// The transparent color, and the most similar opaque color.
 const TRANSPARENT: u16 = 0x7C1F;
 const NEARLY: u16 = 0x7C1E;
 
 /// The bit of a color for blending.
 const BLENDS: u16 = 0x8000;
 
-/// Bytes of the id before the colors of a palette.
+/// Size of the id before the colors of a palette in bytes.
 const ID: usize = 4;
 
-/// A file, and its textures that can be shown.
+/// A file with its visible textures.
 struct PsxTextures {
     psx: Psx,
     textures: TextureSet,
@@ -105,8 +105,8 @@ impl PsxTextures {
         Ok(Self { psx, textures })
     }
 
-    /// Checks that the palette of a texture has no new colors, or that certainly no other
-    /// texture has it.
+    /// Checks that the palette of a texture has no new colors, or is certainly not
+    /// shared with another texture.
     fn check_palette(
         &self,
         number: usize,
@@ -139,8 +139,8 @@ impl PsxTextures {
         ))
     }
 
-    /// Returns the other textures with a palette of the file, and the other files of the
-    /// level that use it.
+    /// Returns the other textures with a palette of the file, and the other files of
+    /// the level that use it. Fails with the name of an unreadable file of the level.
     fn sharing(
         &self,
         number: usize,
@@ -168,7 +168,7 @@ impl PsxTextures {
     }
 }
 
-/// Fits pixels to a palette, where `old` are their indices before.
+/// Fits pixels to a palette. `old` has their previous indices.
 fn fit(
     palette: &Palette,
     old: &[u8],
@@ -197,12 +197,12 @@ fn put_colors(palette: &Palette, fitted: &Fitted, asset: &mut [u8]) -> Result<()
     Ok(())
 }
 
-/// Returns the colors of a palette as they are shown.
+/// Returns the displayed colors of a palette.
 fn colors(palette: &Palette) -> Vec<[u8; 4]> {
     palette.colors.iter().map(|&stored| color(stored)).collect()
 }
 
-/// Returns the nearest color, with the bit for blending of `old`.
+/// Returns the nearest color, with the blending bit of `old`.
 fn stored(color: [u8; 4], old: u16) -> u16 {
     let color = match color[3] {
         ..OPAQUE => TRANSPARENT,
@@ -228,7 +228,7 @@ mod tests {
     const RED: [u8; 4] = [255, 0, 0, 255];
     const BLACK: [u8; 4] = [0, 0, 0, 255];
 
-    /// Returns a file with these textures, whose palette 0xAA has 16 times black.
+    /// Returns a file with these textures. Its palette 0xAA consists of 16 times black.
     fn library(textures: &[Vec<u8>], palettes: &[u32]) -> Vec<u8> {
         File {
             texture_ids: vec![1, 2],
@@ -284,7 +284,7 @@ mod tests {
         let changed = change(&file, name, pixels).unwrap();
         let expected = [BLACK, RED, BLACK, [0; 4], [247, 0, 255, 255], BLACK];
         assert_eq!(shown(&changed.asset, name), expected);
-        // The palette changed, and no index, nor what follows the rows.
+        // The palette changed, but neither indices nor the bytes after the rows.
         let palette = parse(&file.clone().into()).unwrap().palettes[0].offset as usize;
         let differing = (0..file.len()).filter(|&at| file[at] != changed.asset[at]);
         let entries: Vec<_> = differing.map(|at| (at - palette - 4) / 2).collect();

@@ -1,14 +1,14 @@
-//! Files of the same level, which have textures and palettes of each other.
+//! Files of the same level, which share textures and palettes.
 
 use super::Psx;
 use super::export::{TextureSet, neighbors};
 use super::parse;
 use hpimount_assets::view::{AssetContext, AssetKey};
 
-/// Maximum number of bytes of neighbors that are read.
+/// Maximum number of bytes to read from neighbors.
 const MAX_BYTES: usize = 16 << 20;
 
-/// Returns the files of the same level as the file with this name, if it needs something
+/// Returns the files of the same level as the file with this name, if it needs anything
 /// from them.
 pub(super) fn needed(psx: &Psx, name: &str, context: &dyn AssetContext) -> Vec<Psx> {
     match TextureSet::lacks(psx) {
@@ -17,8 +17,8 @@ pub(super) fn needed(psx: &Psx, name: &str, context: &dyn AssetContext) -> Vec<P
     }
 }
 
-/// Returns the names of the files of the same level as the file with this name, and the
-/// files; `None` for those that are damaged or too large.
+/// Returns the names and contents of the files of the same level as the file with this
+/// name; `None` for damaged or too large ones.
 pub(super) fn read(
     name: &str,
     context: &dyn AssetContext,

@@ -1,4 +1,4 @@
-//! An edited picture as PVR: size, form and arrangement stay.
+//! Import of an edited picture as PVR. Size, format and arrangement are fixed.
 
 use super::{PICTURE, parse, pixels};
 use hpimount_assets::view::import::{self, Edit, Imported, NOT_THIS_FILE};

@@ -11,7 +11,7 @@ use hpimount_containers::io::{Cursor, Endian, Error, Result};
 /// Extensions of the files.
 pub const EXTENSIONS: &[&str] = &["pvr"];
 
-/// First bytes of a file with an index.
+/// Magic of a file with an index.
 const INDEX_MAGIC: &[u8] = b"GBIX";
 
 /// First bytes of the picture.
@@ -22,9 +22,9 @@ const MAGIC: &[u8] = b"PVRT";
 pub struct Pvr {
     /// Global index, if there is one.
     pub index: Option<u32>,
-    /// Length of what follows, in bytes, as it is stored.
+    /// Length of the following data in bytes, as stored.
     pub size: u32,
-    /// How a color is stored: 0 ARGB 1555, 1 RGB 565, 2 ARGB 4444.
+    /// Color format: 0 ARGB 1555, 1 RGB 565, 2 ARGB 4444.
     pub color: u8,
     /// How the pixels are arranged.
     pub arrangement: u8,
@@ -91,7 +91,7 @@ pub fn parse(bytes: &Bytes) -> Result<Pvr> {
 }
 
 impl Pvr {
-    /// Returns the color and the arrangement in one number.
+    /// Returns the color format and the arrangement in one number.
     pub(super) fn format(&self) -> u32 {
         u32::from(self.color) | u32::from(self.arrangement) << 8
     }

@@ -1,4 +1,4 @@
-//! Pixels as the Dreamcast's PVR chip stores them, in files of several formats
+//! Pixels in the format of the Dreamcast's PVR chip, which several formats contain
 //! (FORMATS, PSX 8).
 
 use hpimount_assets::parse::pixels::color::{
@@ -6,10 +6,10 @@ use hpimount_assets::parse::pixels::color::{
 };
 use hpimount_assets::parse::pixels::encode::mip;
 
-/// Bytes of the table of blocks before compressed pixels.
+/// Size of the codebook before compressed pixels in bytes.
 const CODEBOOK: usize = 2048;
 
-/// How a color is stored in 16 bits.
+/// Format of a 16-bit color.
 #[derive(Clone, Copy)]
 enum Color {
     Argb1555,
@@ -20,11 +20,11 @@ enum Color {
 /// How the pixels are arranged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Arrangement {
-    /// Along a curve through the square; a rectangle is several squares.
+    /// Along a curve through the square. A rectangle consists of several squares.
     Twiddled,
     /// Like [`Arrangement::Twiddled`], after the smaller mipmaps.
     TwiddledMips,
-    /// Blocks of 2 by 2 from a table, along the curve.
+    /// Blocks of 2 by 2 from a codebook, along the curve.
     Compressed,
     /// Like [`Arrangement::Compressed`], after the smaller mipmaps.
     CompressedMips,
@@ -80,10 +80,10 @@ impl Arrangement {
         }
     }
 
-    /// Returns the offset and size of the pixels of the largest mipmap.
+    /// Returns the offset and size of the largest mipmap.
     fn extent(self, width: usize, height: usize) -> (usize, usize) {
         let pixels = width * height;
-        // Mipmaps have 1, 4, 16 ... pixels; together a third of the next.
+        // Mipmaps have 1, 4, 16 ... pixels; together a third of the next one.
         match self {
             Self::Rows | Self::Twiddled => (0, 2 * pixels),
             Self::TwiddledMips => (6 + 2 * (pixels.saturating_sub(1) / 3), 2 * pixels),
@@ -100,7 +100,7 @@ impl Arrangement {
     }
 }
 
-/// What is wrong with pixels that cannot be shown.
+/// The defect of pixels that cannot be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wrong {
     /// The form of the colors.
@@ -113,13 +113,13 @@ pub(crate) enum Wrong {
     Length,
 }
 
-/// Returns the name of the form of the colors of a format.
+/// Returns the name of a format's color format.
 pub(crate) fn form(format: u32) -> &'static str {
     Color::of(format).map_or("", Color::name)
 }
 
-/// Returns why pixels cannot be shown, or `None` if they can. The low byte of
-/// `format` is the color, the next one the arrangement.
+/// Returns the reason why pixels cannot be shown. The low byte of `format` is the color
+/// format, the second byte the arrangement.
 pub(crate) fn problem(
     format: u32,
     width: usize,
@@ -153,7 +153,7 @@ pub(crate) fn problem(
     })
 }
 
-/// Returns red, green, blue and alpha of pixels that have no [`problem`].
+/// Returns the RGBA values of pixels without a [`problem`].
 pub(crate) fn pixels(format: u32, width: u32, height: u32, data: &[u8]) -> Option<Vec<[u8; 4]>> {
     let (color, arrangement) = (Color::of(format)?, Arrangement::of(format)?);
     let (width, height) = (width as usize, height as usize);
@@ -178,7 +178,7 @@ pub(crate) fn pixels(format: u32, width: u32, height: u32, data: &[u8]) -> Optio
     Some(all.map(|(x, y)| color.rgba(pixel(x, y))).collect())
 }
 
-/// Returns why pixels that have no [`problem`] cannot be encoded, or `None` if they can.
+/// Returns the reason why pixels without a [`problem`] cannot be encoded.
 pub(crate) fn fixed(format: u32) -> Option<&'static str> {
     let arrangement = Arrangement::of(format)?;
     let is_compressed = matches!(
@@ -188,8 +188,8 @@ pub(crate) fn fixed(format: u32) -> Option<&'static str> {
     is_compressed.then_some("is stored as blocks from a table (VQ), and such a table is not made")
 }
 
-/// Returns the bytes of pixels that have no [`problem`] and are not [`fixed`], with other
-/// colors; those that are shown already keep their bytes. Smaller mipmaps are made anew.
+/// Encodes pixels that have no [`problem`] and are not [`fixed`]. Pixels that look the
+/// same keep their bytes. Smaller mipmaps are recomputed.
 pub(crate) fn encode(
     format: u32,
     (width, height): (u32, u32),
@@ -222,15 +222,15 @@ pub(crate) fn encode(
     Some(data)
 }
 
-/// Returns the position of a pixel on the curve: the interleaved bits of y and
-/// x, y first. The squares of a rectangle are consecutive.
+/// Returns the position of a pixel on the curve: the interleaved bits of y and x, y
+/// first. The squares of a rectangle are consecutive.
 fn twiddled(x: usize, y: usize, width: usize, height: usize) -> usize {
     let side = width.min(height).max(1);
     let square = (x / side).max(y / side);
     square * side * side + (spread(x % side) << 1 | spread(y % side))
 }
 
-/// Returns the bits of a number with a zero before each.
+/// Spreads the bits of a number, with a zero before each.
 fn spread(value: usize) -> usize {
     (0..16).fold(0, |spread, bit| spread | (value >> bit & 1) << (2 * bit))
 }
@@ -239,7 +239,7 @@ fn spread(value: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns the pixels of `format`, where the n-th of the file is the number
+    /// Returns the pixels of `format`, where the n-th pixel of the file has the value
     /// n.
     fn order(format: u32, width: u32, height: u32, before: usize) -> Vec<u16> {
         let count = (width * height) as u16;

@@ -1,9 +1,9 @@
-//! The hash of a name, which scripts store in its place.
+//! The hash that scripts store in place of a name.
 
 use crc32fast::Hasher;
 
-/// Returns the hash of a name: CRC-32 without the final inversion, of the name
-/// in lower case with backslashes.
+/// Returns the hash of a name: CRC-32 without the final inversion, of the name in lower
+/// case with backslashes.
 pub fn hash(name: &[u8]) -> u32 {
     let same = |byte: &u8| match byte {
         b'/' => b'\\',

@@ -9,7 +9,7 @@ use hpimount_assets::view::context::shared;
 use hpimount_assets::view::{AssetContext, AssetRef, Shared};
 use hpimount_containers::text::has_extension;
 
-/// Maximum number of bytes of scripts that are searched for names.
+/// Maximum number of bytes of scripts to search for names.
 const MAX_BYTES: usize = 64 << 20;
 
 /// Maximum number of names that are kept.
@@ -43,7 +43,7 @@ impl Names {
     }
 }
 
-/// Reads another script, if not too many bytes have been read.
+/// Reads another script, unless the limit is reached.
 fn read(context: &dyn AssetContext, file: AssetRef, left: &mut usize) -> Option<Qb> {
     let bytes = context.read(file)?;
     *left = left.checked_sub(bytes.len())?;
@@ -56,7 +56,7 @@ pub(super) fn is_packed(name: &str) -> bool {
     has_extension(name.as_bytes(), PACKED_EXTENSION)
 }
 
-/// Finds names for the hashes that have none in the file itself.
+/// Finds names for hashes without a name in the file itself.
 pub(super) fn resolve(qb: &mut Qb, context: &dyn AssetContext) {
     if qb.unnamed.is_empty() {
         return;

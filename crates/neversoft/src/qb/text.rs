@@ -20,7 +20,7 @@ pub(super) fn write(qb: &Qb, out: &mut dyn Write) -> io::Result<()> {
     source.finish()
 }
 
-/// What stands before a token because a choice has said so.
+/// Text before a token that belongs to a choice.
 #[derive(Default)]
 struct Marks {
     /// Choices that end there.
@@ -33,7 +33,7 @@ struct Marks {
 #[derive(Default)]
 struct Line {
     text: String,
-    /// The effect of its first word; `None` before that.
+    /// The effect of its first word, if any.
     first: Option<Nesting>,
     /// True if the next word follows without a space.
     is_glued: bool,
@@ -66,13 +66,13 @@ impl Line {
         }
     }
 
-    /// Returns by how much the line is less indented than the block it is in.
+    /// Returns how much less the line is indented than its block.
     fn outdent(&self) -> isize {
         let is_back = matches!(self.first, Some(Nesting::Closes | Nesting::Divides));
         self.closing + isize::from(is_back)
     }
 
-    /// Returns by how much the following lines are indented more.
+    /// Returns the change of indentation for the following lines.
     fn change(&self) -> isize {
         let block = match self.first {
             Some(Nesting::Opens) => 1,
@@ -93,11 +93,11 @@ struct Source<'a> {
     depth: isize,
     /// By the offset of the token.
     marks: HashMap<usize, Marks>,
-    /// Choices of one block, which end with their line.
+    /// Choices of one block, which end at the end of their line.
     single: usize,
     /// True if the next name is a parameter.
     is_parameter: bool,
-    /// True if the token before was a choice.
+    /// True if the previous token was a choice.
     is_after_choice: bool,
 }
 
@@ -120,7 +120,7 @@ impl<'a> Source<'a> {
         self.line.push(word, Nesting::None);
     }
 
-    /// Adds what stands before the token at this offset.
+    /// Adds the text before the token at this offset.
     fn marks(&mut self, at: usize, token: &Token<'_>) {
         let marks = self.marks.remove(&at);
         let is_marked = marks.is_some();
@@ -216,7 +216,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Returns whether compilers read this hash from a name, which may be in quotes.
+/// Returns whether compilers derive this hash from a name, which may be in quotes.
 fn is_read_as(name: &str, hash: u32) -> bool {
     hash_of(name.as_bytes()) == hash && !name.starts_with("0x")
 }
@@ -239,8 +239,8 @@ fn quoted(text: &str, quote: char) -> String {
     quoted
 }
 
-/// Returns the shortest decimal that is read as the same number: always with a
-/// point, never with an exponent.
+/// Returns the shortest decimal that is read as the same number, always with a point
+/// and without an exponent.
 fn float(number: f32) -> String {
     if number.is_nan() {
         return "NaN".into();

@@ -1,5 +1,5 @@
-//! RLE, BMR and ZLB: pictures without a stored width (FORMATS, Neversoft 7), as facts,
-//! a PNG, and the BMP file if one is packed in it.
+//! RLE, BMR and ZLB: pictures without a stored width (FORMATS, Neversoft 7), shown as
+//! facts, a PNG, and the BMP file that may be packed in it.
 
 pub mod parse;
 

@@ -17,8 +17,8 @@ pub const EXTENSIONS: &[&str] = &["rle", "bmr", "zlb"];
 /// First bytes of packed pixels.
 pub const MAGIC: &[u8] = b"_RLE_16_";
 
-/// Bytes that the stored length counts in addition to the pixels; without
-/// packing, they follow the pixels.
+/// Excess of the stored length over the pixels in bytes. In files without packing,
+/// these bytes follow the pixels.
 const ADDED: usize = 8;
 
 /// Bytes before the runs of packed pixels.
@@ -30,13 +30,13 @@ const PIXEL: usize = 2;
 /// Maximum number of pixels of a run.
 const MAX_RUN: usize = 0x7FFF;
 
-/// The bit of a run that repeats one pixel.
+/// Flag of a run that repeats one pixel.
 const REPEATS: u16 = 0x8000;
 
-/// Bytes that a gzip file may have beyond runs of one pixel each.
+/// Allowed excess of a gzip file over runs of one pixel each, in bytes.
 const SLACK: usize = 1 << 16;
 
-/// The widths of pictures, the usual ones first.
+/// Widths of pictures, the usual ones first.
 const WIDTHS: [usize; 8] = [512, 640, 768, 320, 256, 384, 480, 1024];
 
 /// The usual heights of pictures.
@@ -52,13 +52,13 @@ pub struct Rle {
     pub is_packed: bool,
     /// True if the file is compressed with gzip.
     pub is_gzip: bool,
-    /// What is in it.
+    /// The contents.
     pub content: Content,
     /// Warnings.
     pub warnings: Warnings,
 }
 
-/// What is in a file.
+/// The contents of a file.
 #[derive(Debug, Clone, GetSize)]
 pub enum Content {
     /// A picture.
@@ -67,20 +67,20 @@ pub enum Content {
         width: u32,
         /// Height in pixels.
         height: u32,
-        /// The colors, 16 bits each; missing ones are black.
+        /// The 16-bit colors; missing ones are black.
         colors: Vec<u8>,
     },
     /// A BMP file.
     Bmp(Box<Inside>),
 }
 
-/// A BMP file that is packed as if it were colors.
+/// A BMP file that is packed in place of colors.
 #[derive(Debug, Clone, GetSize)]
 pub struct Inside {
     /// Bytes.
     #[get_size(size_fn = unpacked_size)]
     pub file: Bytes,
-    /// Contents; `None` if it is of a kind that is not shown.
+    /// Contents; `None` for an unsupported kind.
     pub picture: Option<Bmp>,
 }
 
@@ -89,7 +89,7 @@ fn unpacked_size(file: &Bytes) -> usize {
     file.len()
 }
 
-/// Parses a file; `is_gzip` if it is compressed.
+/// Parses a file. `is_gzip` tells whether it is compressed.
 ///
 /// # Errors
 /// Returns [`Error::Damaged`] if the pixels cannot be unpacked, or no width
@@ -121,7 +121,7 @@ pub fn parse(bytes: &Bytes, is_gzip: bool) -> Result<Rle> {
     })
 }
 
-/// Returns the beginning of a gzip file: no more than its pixels need.
+/// Decompresses the start of a gzip file, as far as its pixels need.
 fn inflated(bytes: &[u8]) -> Result<Vec<u8>> {
     let damaged =
         |error: std::io::Error| Error::damaged(0, "gzip", format!("cannot be unpacked: {error}"));
@@ -153,8 +153,7 @@ fn count_of(bytes: &[u8]) -> Result<usize> {
     Ok(count)
 }
 
-/// Unpacks runs. Returns the colors, of which some may be missing, and their
-/// number.
+/// Unpacks runs. Returns the colors, possibly incomplete, and their number.
 fn unpack(bytes: &[u8]) -> Result<(Vec<u8>, usize)> {
     let count = count_of(bytes)?;
     let mut cursor = Cursor::new(bytes, 0, Endian::Little);
@@ -190,7 +189,7 @@ fn plain(bytes: &[u8], warnings: &mut Warnings) -> (Vec<u8>, usize) {
     (colors.to_vec(), count)
 }
 
-/// Returns the BMP file that the colors are.
+/// Returns the BMP file in place of the colors.
 fn inside(file: Bytes, warnings: &mut Warnings) -> Inside {
     let parsed = bmp::parse(&file).map_err(|incomplete| incomplete.error.to_string());
     let shown = parsed.and_then(
@@ -235,8 +234,8 @@ fn picture(mut colors: Vec<u8>, count: usize, warnings: &mut Warnings) -> Result
     })
 }
 
-/// Returns the width of a picture with so many pixels: the first one that gives
-/// a usual height, or else the first one that divides them.
+/// Returns the width of a picture with this number of pixels: the first one with a
+/// usual height, or else the first divisor.
 fn width_of(count: usize) -> Option<usize> {
     let fits = |&&width: &&usize| {
         count.is_multiple_of(width) && (1..=MAX_HEIGHT).contains(&(count / width))
@@ -249,7 +248,7 @@ fn width_of(count: usize) -> Option<usize> {
 }
 
 impl Content {
-    /// Returns the picture; `None` for a BMP file that is not read.
+    /// Returns the picture; `None` for an unsupported BMP file.
     pub fn picture(&self) -> Option<Picture> {
         let (width, height, colors) = match self {
             Self::Picture {
@@ -276,7 +275,7 @@ mod tests {
 
     use fixtures::ta::bmp::Bmp as Built;
 
-    /// Returns packed pixels with this stored number of them.
+    /// Returns packed pixels with this stored count.
     fn packed(count: u32, runs: &[u16]) -> Vec<u8> {
         let mut file = MAGIC.to_vec();
         file.extend((2 * count + 8).to_le_bytes());

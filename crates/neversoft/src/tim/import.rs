@@ -1,4 +1,5 @@
-//! Edited pictures as TIM and TIM2: size, depth, place and number of levels stay.
+//! Import of edited pictures as TIM and TIM2. Size, depth, offset and number of levels
+//! are fixed.
 
 use bytes::Bytes;
 
@@ -16,7 +17,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let frame = frames.find(|frame| frame.name == edit.part.name);
     let frame = frame.ok_or(NOT_THIS_FILE)?;
     let stored = &tim.pictures[frame.picture];
-    // No file is said to be editable if its levels cannot be written.
+    // No file may appear editable if its levels cannot be written.
     stored.levels()?;
     let (edited, _memory) = import::picture(edit, (stored.width, stored.height))?;
     let shown = stored.decode(frame.palette);
@@ -73,9 +74,9 @@ struct Encoded {
     warnings: Vec<String>,
 }
 
-/// Encodes pixels as indices into a palette, where `old` are the ones before, and whether
-/// an earlier edit has moved them. Colors that the palette lacks are added to it, unless
-/// the picture has none or several.
+/// Encodes pixels as palette indices. `old` has the previous indices, and tells whether
+/// an earlier edit has moved them. Colors that the palette lacks are added, unless the
+/// picture has no palette or several.
 fn with_indices(
     stored: &Stored,
     palette: usize,
@@ -140,7 +141,7 @@ fn with_indices(
         let Some(slot) = stored.slot(palette, index) else {
             continue;
         };
-        // A color that the palette had elsewhere keeps its bit for blending.
+        // A color from elsewhere in the palette keeps its blending bit.
         match known.and_then(|known| stored.slot(palette, known)) {
             Some(known) => colors[slot].copy_from_slice(&stored.colors[known]),
             None => stored.store(color, &mut colors[slot]),
@@ -167,7 +168,7 @@ fn with_indices(
     })
 }
 
-/// Encodes pixels without a palette. Those that are shown already keep their bytes.
+/// Encodes pixels without a palette. Pixels that look the same keep their bytes.
 fn with_colors(stored: &Stored, edited: &[[u8; 4]]) -> Result<Encoded, String> {
     let size = usize::from(stored.bits / 8);
     let data = with_levels(stored, edited, |_, rows, place, pixels| {
@@ -187,8 +188,8 @@ fn with_colors(stored: &Stored, edited: &[[u8; 4]]) -> Result<Encoded, String> {
     })
 }
 
-/// Returns the bytes of all levels, which `write` changes one by one: it gets their
-/// number, bytes, place and pixels.
+/// Returns the bytes of all levels. `write` changes them one by one, with their number,
+/// bytes, place and pixels.
 fn with_levels(
     stored: &Stored,
     edited: &[[u8; 4]],
@@ -220,13 +221,13 @@ mod tests {
     const BLACK: [u8; 4] = [0, 0, 0, 255];
     const BLUE: [u8; 4] = [0, 0, 255, 255];
 
-    /// Returns the pixels of a picture that a file shows.
+    /// Returns the displayed pixels of a file's picture.
     fn shown(file: &[u8], name: &str) -> Vec<[u8; 4]> {
         let png = rendered(&FORMAT, file, name).unwrap();
         png::read(&png, 1 << 20).unwrap().rgba()
     }
 
-    /// Returns the file with a picture that has other pixels.
+    /// Returns the file with a picture with other pixels.
     fn change(file: &[u8], name: &str, width: u32, pixels: &[[u8; 4]]) -> Result<Changed, String> {
         let height = pixels.len() as u32 / width;
         match edited(&FORMAT, file, name, &png_of(width, height, pixels.to_vec()))? {
@@ -235,7 +236,7 @@ mod tests {
         }
     }
 
-    /// Returns the file with its only picture, of a row, changed without loss.
+    /// Returns the file with its only picture, one row, after a lossless change.
     fn exactly(file: &[u8], pixels: &[[u8; 4]]) -> Vec<u8> {
         let changed = change(file, "frame.png", pixels.len() as u32, pixels).unwrap();
         assert_eq!((changed.warnings.len(), &changed.quality), (0, &None));
@@ -271,7 +272,7 @@ mod tests {
             file[20 + 2 * 2..][..2].copy_from_slice(&0xFC00_u16.to_le_bytes());
             file
         });
-        // Opaque black is another color than 0.
+        // Opaque black differs from 0.
         let changed = exactly(&four(0x7C00), &[RED, GREEN, [0; 4], BLACK]);
         assert_eq!(changed, four(0x8000));
     }
@@ -393,7 +394,7 @@ mod tests {
         file[16 + 17] = 2;
         let refused = change(&file, "frame.png", 2, &[RED; 4]).unwrap_err();
         assert_eq!(refused, "has 2 levels, whose places are unknown");
-        // So no file is said to be editable.
+        // So no file may appear editable.
         let refused = change(&file, "frame.png", 2, &shown(&file, "frame.png"));
         assert_eq!(
             refused.unwrap_err(),

@@ -36,8 +36,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("TIM", open)
 };
 
-/// Maximum number of palettes that a picture is shown with; a real one has at
-/// most 16.
+/// Maximum number of shown palettes of a picture; real pictures have at most 16.
 const MAX_FACES: usize = 256;
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
@@ -67,7 +66,7 @@ struct Frame {
     palette: usize,
 }
 
-/// Returns the pictures that are shown, each with each of its palettes.
+/// Returns the visible pictures, with each of their palettes.
 fn frames(tim: &Tim) -> Vec<Frame> {
     let count = |picture: &Stored| picture.faces().min(MAX_FACES);
     let is_alone = tim.pictures.iter().map(count).sum::<usize>() == 1;

@@ -1,6 +1,6 @@
-//! `level.glb`: the models of a level, and its nodes.
+//! `level.glb`: the models and nodes of a level.
 //!
-//! Each kind of nodes is below a node of its own, so that viewers can hide it.
+//! All nodes of a kind are below a common node, so viewers can hide them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::{self, Display, Formatter};
@@ -21,10 +21,10 @@ use hpimount_assets::view::AssetContext;
 /// Maximum number of files with models.
 const MAX_FILES: usize = 8;
 
-/// Maximum number of nodes that are shown. A level of the games has a thousand.
+/// Maximum number of visible nodes. A level of the games has a thousand.
 const MAX_MARKERS: usize = 1 << 16;
 
-/// Memory of a file with models that is being shown, in multiples of its size.
+/// Memory of a file with models during rendering, as a multiple of its size.
 const MEMORY_FACTOR: usize = 8;
 
 /// Writes the level.
@@ -67,8 +67,8 @@ fn build(
     write(&scene, &|number| picture(&pieces, number))
 }
 
-/// Returns the names of the files with the models of a level: those that its
-/// commands name, or else the file with the same stem without `_t`.
+/// Returns the names of the files with a level's models: those in its commands, or else
+/// the file with the same stem without `_t`.
 fn file_names(trg: &Trg, own: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in ["SpoolEnv", "SetObjFile"] {
@@ -129,9 +129,9 @@ struct Level {
     scene: Scene<'static>,
     pieces: Vec<Piece>,
     materials: MaterialNames,
-    /// The nodes that hold those of one kind, by their names.
+    /// The parent nodes of all nodes of a kind, by kind name.
     groups: BTreeMap<&'static str, usize>,
-    /// Models by their names: the hashes in hexadecimal digits.
+    /// Models by name: the hashes in hexadecimal digits.
     models: HashMap<String, Placed>,
     corners: usize,
     /// The memory of the scene.
@@ -155,7 +155,7 @@ impl Level {
         self.scene.nodes.len() - 1
     }
 
-    /// Returns the node that holds all nodes of a kind.
+    /// Returns the parent node of all nodes of a kind.
     fn group(&mut self, name: &'static str) -> usize {
         if let Some(&group) = self.groups.get(name) {
             return group;
@@ -282,7 +282,7 @@ impl Level {
         }
     }
 
-    /// Adds an empty node for each node with a place.
+    /// Adds an empty node for each node with a position.
     fn add_markers(&mut self, trg: &Trg) {
         self.note("Nodes of a kind are below a node of their own, which can be hidden.");
         self.note("Skies are where their objects are; the game draws them around the camera.");
@@ -301,8 +301,8 @@ impl Level {
         }
     }
 
-    /// Returns the kind and place of a node that is shown, and the mesh of a
-    /// model that it adds to the level.
+    /// Returns the kind and position of a visible node, and the mesh that it adds to
+    /// the level.
     fn marker(&self, node: &Node) -> Option<(&'static str, Transform, Option<usize>)> {
         let kind = match node.kind {
             1 | 2 | 7 | 12 | 14 => "objects",
@@ -326,8 +326,7 @@ impl Level {
         Some((kind, model.transform, None))
     }
 
-    /// Returns the mesh of a model that a node shows and that is not at its
-    /// place anyway.
+    /// Returns the mesh of a node's model, unless the model is already at this place.
     fn added_model(&self, node: &Node, transform: &Transform) -> Option<usize> {
         let steps = node.script.iter().flatten();
         let hash = steps.filter(|step| step.name == "V_MODEL_CHECKSUM");
@@ -357,7 +356,7 @@ fn skies(trg: &Trg) -> HashSet<String> {
     hashes.collect()
 }
 
-/// Returns the name that the mesh of a model has in a scene.
+/// Returns the name of a model's mesh in a scene.
 fn model_name(hash: u32) -> String {
     format!("{hash:08x}")
 }
@@ -368,7 +367,7 @@ fn place(position: Option<[i32; 3]>) -> Option<[f32; 3]> {
     Some([x, y.saturating_neg(), z.saturating_neg()].map(|part| part as f32 / 4096.0))
 }
 
-/// Returns the smallest number of the connected rail that each node is on.
+/// Returns the smallest node number in the connected rail of each node.
 fn components(trg: &Trg) -> Vec<usize> {
     fn root(parents: &mut [usize], mut number: usize) -> usize {
         while parents[number] != number {
@@ -435,8 +434,8 @@ mod tests {
         }
     }
 
-    /// Returns the JSON of the level of these nodes, with two objects that show
-    /// one model, named 6f0f6b9f.
+    /// Returns the JSON of a level of these nodes, with two objects of one model, named
+    /// 6f0f6b9f.
     fn level(nodes: &[Vec<u8>]) -> Value {
         let corners = [[0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0]];
         let triangle = face(0x10, [0, 1, 2, 0], [9; 4], &[]);

@@ -1,7 +1,7 @@
 //! TRG: nodes, rails and scripts of a level (FORMATS, Neversoft 6).
 //!
-//! [`parse`](mod@parse) reads the nodes, `level` shows them in the geometry of
-//! their level, and [`view`] declares the format and writes the files of `X.meta`.
+//! [`parse`](mod@parse) reads the nodes, `level` shows them in the geometry of their
+//! level, and [`view`] declares the format and writes the files of `X.meta`.
 
 mod level;
 pub mod parse;

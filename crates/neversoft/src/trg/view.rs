@@ -1,5 +1,4 @@
-//! View of the nodes of a level: JSON, a table, the scripts as text, and the
-//! level itself.
+//! View of a level's nodes: JSON, a table, the scripts as text, and the level itself.
 
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
@@ -183,14 +182,14 @@ fn values<T: Copy + Into<Value>>(numbers: &[T]) -> Vec<Value> {
     numbers.iter().map(|&number| number.into()).collect()
 }
 
-/// Returns values that follow each other from an offset of the file.
+/// Returns consecutive values at an offset of the file.
 fn list<'a>(values: Vec<Value>, offset: usize, form: Form) -> Node<'a> {
     let values = values.into_iter().enumerate();
     let nodes = values.map(|(number, value)| stored(value, offset + number * form.size(), form));
     Node::List(nodes.collect())
 }
 
-/// Returns bits as one number, or the numbers of flags.
+/// Returns bits as one number, or as the numbers of flags.
 fn flags(flags: &Flags) -> Value {
     match flags {
         Flags::Bits(bits) => Value::text(format!("{bits:#06x}")),
@@ -210,7 +209,7 @@ fn command(step: &Command) -> Value {
     std::iter::once(step.name.into()).chain(arguments).collect()
 }
 
-/// Returns the value that a text in a row of `nodes.tsv` stands for.
+/// Returns the value of a text in a row of `nodes.tsv`.
 fn node_cell(trg: &Trg, row: usize, column: &str, text: &str) -> Option<(String, Value)> {
     let (field, value) = match column {
         "flags" if trg.node(row).is_ok_and(|node| node.is_rail()) => {

@@ -1,5 +1,5 @@
-//! VAB: banks of sounds of the PlayStation (FORMATS, Neversoft 4), as facts, tables of
-//! its sounds and programs, and a WAV for each sound.
+//! VAB: sound banks of the PlayStation (FORMATS, Neversoft 4), shown as facts, tables
+//! of sounds and programs, and a WAV file for each sound.
 //!
 //! [`parse`](mod@parse) reads the programs and finds the sounds.
 
@@ -60,7 +60,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     Ok(page.show(vab, None))
 }
 
-/// Returns the sounds of a header, which are in a file of the same stem.
+/// Returns the sounds of a header, which are in a file with the same stem.
 fn body(context: &dyn AssetContext) -> Option<Bytes> {
     let name = context.name();
     let stem = name.len().checked_sub(".vh".len())?;
@@ -94,7 +94,7 @@ fn program(program: &Program) -> Node<'_> {
     node::map([slot].into_iter().chain(header).chain([tones]))
 }
 
-/// Returns the value that a text in a row of `programs.tsv` stands for.
+/// Returns the value of a text in a row of `programs.tsv`.
 fn tone_cell(vab: &Vab, row: usize, column: &str, text: &str) -> Option<(String, Value)> {
     let (program, tone) = vab.tones().nth(row)?;
     let path = format!("programs[{program}].tones[{tone}]");

@@ -11,7 +11,7 @@ use hpimount_assets::model::wav::Wav;
 use hpimount_assets::parse::spu::{self, Rounding};
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
-/// Extensions of the files: banks, and headers whose sounds are beside them.
+/// Extensions of the files: banks, and headers with the sounds in another file.
 pub const EXTENSIONS: &[&str] = &["vab", "vh"];
 
 /// First bytes of a bank.
@@ -23,22 +23,22 @@ const PROGRAM_COUNT: u64 = 0x12;
 /// Tones of a program.
 const TONES: usize = 16;
 
-/// Bytes of the table of sizes: 256 numbers of 16 bits.
+/// Size of the table of sizes: 256 numbers of 16 bits.
 const SIZES: usize = 512;
 
 /// First version with 128 programs and sizes in units of 8 bytes.
 const VERSION_128: u32 = 5;
 
-/// Samples per second of a sound at its own note.
+/// Sample rate of a sound at its own note.
 const RATE: f64 = 44_100.0;
 
-/// The note that a WAV file is played at.
+/// The note of a WAV file.
 const NOTE: u8 = 60;
 
 /// Rates of a written sound.
 const RATES: std::ops::RangeInclusive<f64> = 1000.0..=192_000.0;
 
-/// Rate of a sound that no tone uses.
+/// Sample rate of a sound without a tone.
 const ASSUMED_RATE: u32 = 11_025;
 
 /// The header of a bank (neversoft.md 4).
@@ -84,7 +84,7 @@ pub struct Vab {
     pub header_size: usize,
     /// True if anything follows the header in the file.
     pub has_body: bool,
-    /// Where the last sound ends, according to the table of sizes.
+    /// End of the last sound, according to the table of sizes.
     pub body_end: usize,
     /// The programs that have tones.
     pub programs: Vec<Program>,
@@ -119,12 +119,12 @@ pub struct Program {
 }
 
 impl Program {
-    /// Returns where its properties are in the file.
+    /// Returns the offset of the program's properties in the file.
     pub fn offset(&self) -> usize {
         VabHeader::SIZE + self.slot * ProgramHeader::SIZE
     }
 
-    /// Returns where the tone with this number is in the file.
+    /// Returns the offset of the tone with this number in the file.
     pub fn tone_offset(&self, tone: usize) -> usize {
         self.tones_offset + tone * Tone::SIZE
     }
@@ -188,7 +188,7 @@ pub struct Tone {
 pub struct Sound {
     /// Number; few banks have a sound 0.
     pub index: usize,
-    /// Where it begins: in the bank, or in the file with the sounds.
+    /// Offset in the bank, or in the file with the sounds.
     pub offset: usize,
     /// Length in bytes, as it is stored.
     pub size: usize,
@@ -207,8 +207,7 @@ pub struct Sound {
     data: Bytes,
 }
 
-/// Parses a bank. Its sounds are in `beside`, if that is given, or else behind
-/// the header.
+/// Parses a bank. Its sounds are in `beside`, if given, or else after the header.
 ///
 /// # Errors
 /// Returns [`Error::Damaged`] if it is not a bank, or the tables are incomplete.
@@ -258,7 +257,7 @@ impl Vab {
         record::fill(&mut self.header, cursor, 0)
     }
 
-    /// Reads the programs that have tones; their tables follow each other.
+    /// Reads the programs with tones; their tables are consecutive.
     fn read_programs(&mut self, cursor: &mut Cursor<'_>, slots: usize) -> Result<()> {
         let count = usize::from(self.header.programs_count);
         let mut table = cursor.section(ProgramHeader::SIZE * slots, "programs")?;
@@ -293,7 +292,7 @@ impl Vab {
         Ok(())
     }
 
-    /// Adds warnings about numbers that do not fit each other.
+    /// Adds warnings about inconsistent numbers.
     fn check_programs(&mut self) {
         let known = 0..=i16::from(self.header.sounds_count);
         for program in &self.programs {
@@ -320,7 +319,7 @@ impl Vab {
         }
     }
 
-    /// Finds the sounds, which follow each other from `start` in `body`.
+    /// Locates the consecutive sounds from `start` in `body`.
     fn read_sounds(&mut self, sizes: &[u8], body: &Bytes, start: usize) {
         let unit = if self.header.version >= VERSION_128 {
             8
@@ -343,7 +342,8 @@ impl Vab {
         self.body_end = offset;
     }
 
-    /// Returns the numbers of each tone: that of its program in the list, and its own.
+    /// Returns the numbers of each tone: the position of its program in the list, and
+    /// its own.
     pub fn tones(&self) -> impl Iterator<Item = (usize, usize)> {
         let programs = self.programs.iter().enumerate();
         programs
@@ -363,8 +363,8 @@ impl Vab {
 }
 
 impl Tone {
-    /// Returns the samples per second that its sound has at this note. The chip
-    /// knows steps of 1/16 of a semitone.
+    /// Returns the sample rate of its sound at this note. The chip has steps of 1/16 of
+    /// a semitone.
     pub fn rate(&self, note: u8) -> u32 {
         let semitones =
             f64::from(note) - f64::from(self.center) + f64::from(self.shift >> 3) / 16.0;
@@ -416,8 +416,7 @@ impl Sound {
         })
     }
 
-    /// Returns the samples. They take at most four times the bytes of their
-    /// source.
+    /// Returns the samples. They take at most four times the memory of their source.
     pub fn pcm(&self) -> Vec<i16> {
         let mut samples = vec![0; self.samples as usize];
         spu::decode(&self.data, Rounding::Terms, &mut samples);
@@ -429,8 +428,7 @@ impl Sound {
 pub(crate) mod tests {
     use super::*;
 
-    /// A bank of version 7 with a program of one tone, and this many sounds of
-    /// a block each.
+    /// A bank of version 7 with a program of one tone, and this many one-block sounds.
     pub(crate) fn bank(sounds: u8) -> Vec<u8> {
         let mut file = b"pBAV\x07\0\0\0".to_vec();
         file.resize(0x20, 0);

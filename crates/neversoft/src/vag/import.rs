@@ -1,5 +1,5 @@
-//! Edited WAV files as VAG: header, channels and rate stay. The loop stays if the file
-//! has none.
+//! Import of edited WAV files as VAG. Header, channels and rate are fixed. The loop is
+//! kept if the file has none.
 
 use bytes::Bytes;
 
@@ -9,7 +9,7 @@ use hpimount_assets::model::quality;
 use hpimount_assets::parse::spu::{self, Rounding};
 use hpimount_assets::view::import::{self, Changed, Edit, Imported, NOT_THIS_FILE};
 
-/// Offset in the header of the number of bytes of the blocks.
+/// Offset in the header of the total size of the blocks.
 const SIZE: usize = 12;
 
 /// Encodes an edited `sound.wav`.
@@ -76,10 +76,10 @@ mod tests {
     use hpimount_assets::view::import::edited;
     use hpimount_assets::view::rendered;
 
-    /// Flags of the block behind a sound that repeats.
+    /// Flags of the block after a looping sound.
     const TERMINATOR: u8 = 7;
 
-    /// Returns a file with blocks of these flags.
+    /// Returns a file with blocks with these flags.
     fn built(flags: &[u8]) -> Vec<u8> {
         let size = (16 * flags.len() as u32).to_be_bytes();
         let words = [

@@ -1,5 +1,5 @@
-//! VAG: sounds of the PlayStation and PlayStation 2 (FORMATS, Neversoft 3), as facts
-//! and a WAV.
+//! VAG: sounds of the PlayStation and PlayStation 2 (FORMATS, Neversoft 3), shown as
+//! facts and a WAV file.
 //!
 //! [`parse`](mod@parse) reads the header and finds the extent of the sound.
 

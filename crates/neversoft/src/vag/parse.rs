@@ -20,10 +20,10 @@ const MAX_RATE: u32 = 192_000;
 /// Rate of a sound without a header.
 const ASSUMED_RATE: u32 = 22_050;
 
-/// Rates of a header without its magic word.
+/// Plausible rates in a header without its magic word.
 const LIKELY_RATES: std::ops::RangeInclusive<u32> = 1000..=96_000;
 
-/// Bytes that may follow the sound after a header without its magic word.
+/// Allowed number of bytes after the sound, in a file without its magic word.
 const LIKELY_REST: usize = 64;
 
 /// Maximum number of channels.
@@ -47,7 +47,7 @@ pub struct Vag {
     /// The blocks of all channels.
     #[get_size(ignore)]
     data: Bytes,
-    /// Bytes of a channel that follow each other, if there are several.
+    /// Interleaving unit of the channels in bytes, if there are several.
     interleave: usize,
     /// Maximum number of bytes of a channel.
     channel_size: usize,
@@ -60,9 +60,9 @@ pub struct Header {
     pub magic: Text<4>,
     /// Version of the format.
     pub version: u32,
-    /// Bytes of a channel that follow each other, 0 without several channels.
+    /// Interleaving unit of the channels in bytes, 0 for mono.
     pub interleave: u32,
-    /// Bytes of a channel, as they are stored.
+    /// Size of a channel in bytes, as stored.
     pub size: u32,
     /// Samples per second.
     pub rate: u32,
@@ -158,7 +158,7 @@ fn read_header(bytes: &[u8]) -> Result<Header> {
     if !(1..=MAX_RATE).contains(&header.rate) {
         return Err(Error::damaged(16, "rate", format!("is {}", header.rate)));
     }
-    // Little-endian in a header that is not.
+    // Little-endian, in a header that is not.
     header.interleave = match header.is_interleaved() {
         true => header.interleave.swap_bytes(),
         false => 0,
@@ -167,7 +167,7 @@ fn read_header(bytes: &[u8]) -> Result<Header> {
 }
 
 impl Vag {
-    /// Takes the blocks that belong to the sound.
+    /// Takes the blocks of the sound.
     fn take_data(&mut self, file: &Bytes, header: &Header, warnings: &mut Warnings) -> Result<()> {
         if header.magic.0 == [0; 4] {
             warnings.push("there is no magic word");
@@ -202,8 +202,7 @@ impl Vag {
         Ok(())
     }
 
-    /// Finds the number of samples and the loop. Only a sound with one channel
-    /// has a loop.
+    /// Finds the number of samples and the loop. Only mono sounds have a loop.
     fn measure(&mut self, warnings: &mut Warnings) {
         let extents: Vec<Extent> = (0..self.channels)
             .map(|channel| {
@@ -240,7 +239,7 @@ impl Vag {
         blocks.into()
     }
 
-    /// Returns the blocks of a sound with one channel.
+    /// Returns the blocks of a mono sound.
     pub(super) fn blocks(&self) -> Option<&[u8]> {
         (self.channels == 1).then_some(&self.data)
     }
@@ -255,8 +254,8 @@ impl Vag {
         }
     }
 
-    /// Returns the interleaved samples. They take at most four times the bytes
-    /// of their source.
+    /// Returns the interleaved samples. They take at most four times the memory of
+    /// their source.
     pub fn pcm(&self) -> Vec<i16> {
         let count = usize::from(self.channels);
         let mut all = vec![0; self.samples as usize * count];

@@ -1,8 +1,8 @@
-//! Pictures of movies: the bitstreams of the PlayStation's decoder (MDEC).
+//! Movie pictures: the bitstreams of the PlayStation's decoder (MDEC).
 //!
-//! A picture is macroblocks of 16 by 16 pixels, in columns from the left. Each
-//! has six blocks of 8 by 8: two of color for all its pixels, and four of
-//! brightness. The codes are those of MPEG-1.
+//! A picture consists of macroblocks of 16 by 16 pixels, in columns from the left. Each
+//! has six blocks of 8 by 8: two chroma blocks for all its pixels, and four luma
+//! blocks. It uses the codes of MPEG-1.
 
 use std::sync::LazyLock;
 
@@ -25,8 +25,7 @@ const FIRST_BITS: u32 = 10;
 /// A code in the highest bits of 16, its length in bits, and its value.
 type Code<T> = (u16, u32, T);
 
-/// Codes of a run of zeros and the size of the coefficient after it; the sign
-/// follows.
+/// Codes of a zero run and the magnitude of the next coefficient; the sign follows.
 #[rustfmt::skip]
 const COEFFICIENTS: &[Code<(u8, u8)>] = &[
     (0x0010, 16, (1, 18)), (0x0011, 16, (1, 17)), (0x0012, 16, (1, 16)), (0x0013, 16, (1, 15)),
@@ -59,14 +58,14 @@ const COEFFICIENTS: &[Code<(u8, u8)>] = &[
     (0x5000, 4, (2, 1)), (0x6000, 3, (1, 1)), (0xC000, 2, (0, 1)),
 ];
 
-/// Codes of the number of bits of a first coefficient of color.
+/// Codes of the number of bits of a chroma DC coefficient.
 #[rustfmt::skip]
 const CHROMA_SIZES: &[Code<u8>] = &[
     (0x0000, 2, 0), (0x4000, 2, 1), (0x8000, 2, 2), (0xC000, 3, 3), (0xE000, 4, 4),
     (0xF000, 5, 5), (0xF800, 6, 6), (0xFC00, 7, 7), (0xFE00, 8, 8),
 ];
 
-/// Codes of the number of bits of a first coefficient of brightness.
+/// Codes of the number of bits of a luma DC coefficient.
 #[rustfmt::skip]
 const LUMA_SIZES: &[Code<u8>] = &[
     (0x0000, 2, 1), (0x4000, 2, 2), (0x8000, 3, 0), (0xA000, 3, 3), (0xC000, 3, 4),
@@ -91,7 +90,7 @@ const ZIGZAG: [usize; 64] = [
     58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
 ];
 
-/// The cosines of the transformation, by frequency and place.
+/// The cosines of the inverse DCT, by frequency and position.
 static COSINES: LazyLock<[[f32; 8]; 8]> = LazyLock::new(|| {
     std::array::from_fn(|frequency| {
         let scale = if frequency == 0 {
@@ -174,7 +173,7 @@ pub fn decode(bytes: &[u8], width: u16, height: u16) -> Result<Picture, String> 
     })
 }
 
-/// The blocks of a macroblock: Cr, Cb, and four of brightness.
+/// The blocks of a macroblock: Cr, Cb, and four of luma.
 struct Macroblock([[f32; 64]; 6]);
 
 impl Macroblock {
@@ -198,7 +197,7 @@ impl Macroblock {
 struct Blocks<'a> {
     bits: Bits<'a>,
     header: Header,
-    /// The last first coefficient of Cr, Cb and brightness.
+    /// The previous DC coefficients of Cr, Cb and luma.
     last: [i32; 3],
 }
 
@@ -211,7 +210,7 @@ impl Blocks<'_> {
         Ok(Macroblock(blocks))
     }
 
-    /// Reads the coefficients of a block of Cr (0), Cb (1) or brightness (2).
+    /// Reads the coefficients of a block of Cr (0), Cb (1) or luma (2).
     fn block(&mut self, kind: usize) -> Result<[i32; 64], String> {
         let mut block = [0; 64];
         self.last[kind] = self.first(kind)?;
@@ -251,8 +250,7 @@ impl Blocks<'_> {
         Ok(wrapped(self.last[kind] + 4 * change, FIRST_BITS))
     }
 
-    /// Reads a number of zeros and the coefficient after them; `None` at the
-    /// end of the block.
+    /// Reads a zero run and the coefficient after it; `None` at the end of the block.
     fn coefficient(&mut self) -> Result<Option<(usize, i32)>, String> {
         if self.bits.peek() >> 14 == 0b10 {
             self.bits.take(2)?;
@@ -271,13 +269,13 @@ impl Blocks<'_> {
     }
 }
 
-/// Returns the lowest bits of a number as a number with a sign.
+/// Sign-extends the lowest bits of a number.
 fn wrapped(value: i32, bits: u32) -> i32 {
     let above = 32 - bits;
     value << above >> above
 }
 
-/// Returns the values of a block with these coefficients.
+/// Applies the inverse DCT to the coefficients of a block.
 fn transformed(block: &[i32; 64]) -> [f32; 64] {
     let cosines = &*COSINES;
     let mut rows = [0.0; 64];
@@ -301,7 +299,7 @@ fn transformed(block: &[i32; 64]) -> [f32; 64] {
     values
 }
 
-/// Reads bits from little-endian words of 16, the highest first.
+/// Reads bits from little-endian 16-bit words, highest first.
 struct Bits<'a> {
     words: &'a [[u8; 2]],
     /// Number of bits that were read.
@@ -316,7 +314,7 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// Returns the next 16 bits; those after the end are 0.
+    /// Returns the next 16 bits. Bits after the end are 0.
     fn peek(&self) -> u16 {
         let word = |index: usize| {
             let word = self.words.get(index).copied().unwrap_or_default();
@@ -360,7 +358,7 @@ impl<'a> Bits<'a> {
 pub(super) mod tests {
     use super::*;
 
-    /// Returns a bitstream of this version with bits as digits.
+    /// Returns a bitstream of this version with bits given as digits.
     pub(crate) fn bitstream(version: u16, digits: &str) -> Vec<u8> {
         let digits: String = digits
             .chars()
@@ -399,7 +397,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_flat_block_has_the_brightness_of_its_first_coefficient() {
-        // Color 0; brightness 256 * 2 / 8 above the middle, then 0.
+        // Chroma 0; luma 256 * 2 / 8 above the middle, then 0.
         let color = "0000000000 10".repeat(2);
         let bright = "0100000000 10".to_owned();
         let dark = "0000000000 10".repeat(3);
@@ -416,7 +414,7 @@ pub(super) mod tests {
 
     #[test]
     fn version_3_stores_the_change_of_the_first_coefficient() {
-        // Brightness +3 * 4 (two bits, 11), then three times no change.
+        // Luma +3 * 4 (two bits, 11), then three times no change.
         let bits = ["00 10".repeat(2), "01 11 10".into(), "100 10".repeat(3)].concat();
         let pixels = rgba(&decode(&bitstream(3, &bits), 16, 16).unwrap());
         assert_eq!(pixels[0], [131, 131, 131, 255]);
@@ -429,7 +427,7 @@ pub(super) mod tests {
 
     #[test]
     fn the_first_coefficient_of_version_3_has_10_bits() {
-        // Brightness +255 * 4 is -4 in 10 bits.
+        // Luma +255 * 4 is -4 in 10 bits.
         let bits = [
             "00 10".repeat(2),
             "1111110 11111111 10".into(),

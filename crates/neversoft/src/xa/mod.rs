@@ -1,9 +1,9 @@
-//! XA and STR: sounds and movies of the PlayStation, in sectors of a CD
-//! (FORMATS, Neversoft 10).
+//! XA and STR: sounds and movies of the PlayStation, in CD sectors (FORMATS, Neversoft
+//! 10).
 //!
-//! [`sector`] finds the sectors, [`sound`] the streams of sound in them,
-//! [`video`] the pictures, which [`mdec`] decodes. [`view`] declares the format
-//! and writes the files of `X.meta`.
+//! [`sector`] finds the sectors, [`sound`] their audio streams, and [`video`] their
+//! frames, which [`mdec`] decodes. [`view`] declares the format and writes the files of
+//! `X.meta`.
 
 pub mod mdec;
 pub mod sector;

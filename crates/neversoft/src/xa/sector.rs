@@ -6,7 +6,7 @@ use get_size2::GetSize;
 
 use hpimount_containers::io::{Error, Result};
 
-/// Bytes before the sectors of a file that Windows has copied.
+/// Length of the header of a file copied by Windows, before its sectors.
 const RIFF_HEADER: usize = 44;
 
 /// The first bytes of a whole sector.
@@ -15,10 +15,10 @@ const SYNC: [u8; 12] = [0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0];
 /// Bytes of sync and address.
 const ADDRESS: usize = 16;
 
-/// Bytes of a sector from the subheader on.
+/// Size of a sector without sync and address, in bytes.
 const SECTOR: usize = 2336;
 
-/// Number of sectors whose subheaders are looked at.
+/// Maximum number of subheaders to examine.
 const LOOKED_AT: usize = 64;
 
 /// Bytes of both copies of the subheader.
@@ -27,19 +27,19 @@ const SUBHEADER: usize = 8;
 /// Bytes of data that every sector has.
 pub const DATA: usize = 2048;
 
-/// Kinds of a sector: end of record, video, sound, data.
+/// Sector kinds: end of record, video, sound, data.
 const KINDS: u8 = 0x0E;
 
 /// The kind of a sector with sound.
 const AUDIO: u8 = 4;
 
-/// The kinds that a sector with sound does not have.
+/// The kinds that exclude sound.
 const NO_AUDIO: u8 = 0x0A;
 
 /// Maximum number of a channel.
 const MAX_CHANNEL: u8 = 31;
 
-/// The first bytes of data of a sector with video.
+/// The magic of a video sector's data.
 pub const VIDEO: [u8; 4] = [0x60, 1, 1, 0x80];
 
 /// The sectors of a file.
@@ -47,7 +47,7 @@ pub const VIDEO: [u8; 4] = [0x60, 1, 1, 0x80];
 pub struct Sectors {
     /// Bytes of a sector.
     pub size: usize,
-    /// Offset of the subheader in a sector; sectors of 2048 bytes have none.
+    /// Offset of the subheader in a sector; `None` for sectors of 2048 bytes.
     subheader: Option<usize>,
     /// Offset of the first sector.
     start: usize,
@@ -62,8 +62,8 @@ pub struct Subheader {
     pub file: u8,
     /// Number of the channel.
     pub channel: u8,
-    /// Kind of the sector: 1 end of record, 2 video, 4 sound, 8 data, 0x20
-    /// form 2, 0x40 real time, 0x80 end of file.
+    /// Sector kind: 1 end of record, 2 video, 4 sound, 8 data, 0x20 form 2, 0x40 real
+    /// time, 0x80 end of file.
     pub submode: u8,
     /// How the sound is coded.
     pub coding: u8,
@@ -75,8 +75,7 @@ impl Subheader {
         self.submode & AUDIO != 0 && self.submode & NO_AUDIO == 0
     }
 
-    /// Returns whether the sector is marked as sound, even if it is marked as
-    /// something else, too.
+    /// Returns whether the sector is marked as sound, possibly among other kinds.
     pub fn may_be_sound(self) -> bool {
         self.submode & AUDIO != 0
     }
@@ -85,8 +84,7 @@ impl Subheader {
 impl Sectors {
     /// Finds the sectors of a file.
     ///
-    /// # Errors
-    /// Returns [`Error::Damaged`] if there are none.
+    /// # Errors Returns [`Error::Damaged`] for a file without sectors.
     pub fn find(bytes: &Bytes) -> Result<Self> {
         let is_riff = bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"CDXA");
         let start = if is_riff { RIFF_HEADER } else { 0 };
@@ -124,8 +122,8 @@ impl Sectors {
         self.start as u64
     }
 
-    /// Returns the subheader of a sector; `None` if the sectors have none, or
-    /// there is no such sector.
+    /// Returns the subheader of a sector; `None` if there is no subheader or no such
+    /// sector.
     pub fn subheader(&self, index: usize) -> Option<Subheader> {
         let bytes = self.sector(index)?.get(self.subheader?..)?;
         let &[file, channel, submode, coding] = bytes.first_chunk()?;
@@ -137,8 +135,8 @@ impl Sectors {
         })
     }
 
-    /// Returns the data of a sector, at least [`DATA`] bytes; nothing for a
-    /// sector that does not exist.
+    /// Returns the data of a sector, at least [`DATA`] bytes; nothing for a missing
+    /// sector.
     pub fn data(&self, index: usize) -> &[u8] {
         let skipped = self.subheader.map_or(0, |offset| offset + SUBHEADER);
         let sector = self.sector(index).unwrap_or_default();
@@ -151,9 +149,9 @@ impl Sectors {
     }
 }
 
-/// Returns whether sectors begin with both copies of a subheader. In a copy of
-/// 2048 bytes of each sector, the parameters of the first group look like one,
-/// but the bytes at the place of the next subheader do not.
+/// Returns whether sectors begin with both copies of a subheader. In a copy with 2048
+/// bytes of each sector, the parameters of the first group look like a subheader, but
+/// the bytes in place of the next subheader do not.
 fn has_subheaders(bytes: &[u8]) -> bool {
     let Some(&[_, channel, submode, _]) = bytes.first_chunk() else {
         return false;

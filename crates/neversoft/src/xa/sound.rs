@@ -11,7 +11,7 @@ use hpimount_containers::io::Warnings;
 /// Groups of a sector.
 const GROUPS: usize = 18;
 
-/// Bytes of a group, and of the parameters at its start.
+/// Sizes of a group, and of the parameters at its start, in bytes.
 const GROUP: usize = 128;
 const PARAMETERS: usize = 16;
 
@@ -24,7 +24,7 @@ const SLOW: u8 = 4;
 const WIDE: u8 = 0x10;
 const KNOWN: u8 = STEREO | SLOW | WIDE;
 
-/// Bits of the coding that are always 0.
+/// Reserved bits of the coding, which are always 0.
 const RESERVED: u8 = 0xAA;
 
 /// Mark of the last sector of a sound.
@@ -40,11 +40,11 @@ pub struct Stream {
     pub file: u8,
     /// Number of the channel.
     pub channel: u8,
-    /// How it is coded: 1 stereo, 4 18,900 Hz instead of 37,800, 0x10 8 bits.
+    /// Coding: 1 stereo, 4 18,900 Hz instead of 37,800, 0x10 8 bits.
     pub coding: u8,
-    /// True if another stream of the same file and channel is coded differently.
+    /// True if another stream of the same file and channel has a different coding.
     pub shares_channel: bool,
-    /// Number, from 1, if other streams have the same file, channel and coding.
+    /// Number, counted from 1, if other streams have the same file, channel and coding.
     pub number: Option<usize>,
     /// The numbers of its sectors.
     pub sectors: Vec<u32>,
@@ -52,8 +52,8 @@ pub struct Stream {
     pub has_end: bool,
 }
 
-/// Returns the streams of a file, by file, channel and coding. Marks of ends
-/// divide them. Silent ones are left out, unless all are.
+/// Returns the streams of a file, by file, channel and coding. End marks separate them.
+/// Omits silent streams, unless all are silent.
 pub fn streams(sectors: &Sectors, warnings: &mut Warnings) -> Vec<Stream> {
     let mut streams: BTreeMap<[u8; 3], Vec<Stream>> = BTreeMap::new();
     let mut is_reserved = false;
@@ -115,7 +115,7 @@ pub fn streams(sectors: &Sectors, warnings: &mut Warnings) -> Vec<Stream> {
     streams.into_values().flatten().collect()
 }
 
-/// Returns whether all samples of a sector are 0 if those before it are.
+/// Returns whether a sector after silence is silent.
 fn is_silent(sectors: &Sectors, index: u32) -> bool {
     let groups = sectors.data(index as usize).as_chunks::<GROUP>().0;
     let mut groups = groups.iter().take(GROUPS);
@@ -157,13 +157,12 @@ impl Stream {
         if self.bits() == 8 { 4 } else { 8 }
     }
 
-    /// Returns the samples of a channel in each sector.
+    /// Returns the number of samples per channel in each sector.
     pub fn samples_of_sector(&self) -> usize {
         GROUPS * self.units() * SAMPLES / self.channels()
     }
 
-    /// Returns the distances between its sectors, each once, in ascending
-    /// order.
+    /// Returns the distinct distances between its sectors, in ascending order.
     pub fn distances(&self) -> Vec<u32> {
         let distances = self.sectors.windows(2).map(|pair| pair[1] - pair[0]);
         let mut distances: Vec<u32> = distances.collect();
@@ -225,11 +224,10 @@ impl Decoder {
     }
 
     fn unit(&mut self, group: &[u8; GROUP], unit: usize, channel: usize, start: usize) {
-        // Of 8 units, the parameters are in the second four bytes and the
-        // third.
+        // With 8 units, the parameters are in the second and the third four bytes.
         let parameter = group[if self.is_wide { unit } else { 4 + unit }];
         let (shift, filter) = (parameter & 15, usize::from(parameter >> 4 & 3));
-        // A larger shift is treated like another one, as players do.
+        // A larger shift is replaced by another one, as in players.
         let shift = match (self.is_wide, shift) {
             (true, 9..) => 8,
             (false, 13..) => 9,

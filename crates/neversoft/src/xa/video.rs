@@ -1,4 +1,4 @@
-//! The frames of a movie, which are spread over sectors.
+//! Movie frames, which are spread over sectors.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use super::sound::Stream;
 use hpimount_assets::model::Picture;
 use hpimount_containers::io::{Cursor, Endian, Warnings};
 
-/// Bytes of the header of a chunk, before its part of the frame.
+/// Size of a chunk's header, before its part of the frame.
 const HEADER: usize = 32;
 
-/// Sectors per second of the two speeds of the drive.
+/// Sectors per second at the two drive speeds.
 const SPEEDS: [u32; 2] = [75, 150];
 
 /// Maximum number of warnings about chunks.
@@ -39,7 +39,7 @@ struct Frame {
     count: u16,
     /// Length in bytes, as it is stored.
     used: u32,
-    /// The sectors of its chunks, by their numbers.
+    /// The sectors of its chunks, by chunk number.
     chunks: BTreeMap<u16, u32>,
 }
 
@@ -139,7 +139,7 @@ impl Video {
         self.frames.is_empty()
     }
 
-    /// Returns the number of frames that have all their chunks.
+    /// Returns the number of complete frames.
     pub fn whole(&self) -> usize {
         self.frames
             .values()
@@ -173,8 +173,7 @@ impl Video {
     }
 }
 
-/// Returns the sectors per second that the first stream with several sectors
-/// needs.
+/// Returns the sector rate required by the first audio stream with several sectors.
 pub fn speed(streams: &[Stream]) -> Option<u32> {
     let stream = streams.iter().find(|stream| stream.sectors.len() > 1)?;
     let (first, last) = (stream.sectors.first()?, stream.sectors.last()?);
@@ -185,7 +184,7 @@ pub fn speed(streams: &[Stream]) -> Option<u32> {
     Some(if speed < middle { slow } else { fast })
 }
 
-/// The sectors per second if nothing says so.
+/// The default number of sectors per second.
 pub const ASSUMED_SPEED: u32 = SPEEDS[1];
 
 impl Frame {

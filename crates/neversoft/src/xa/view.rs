@@ -1,5 +1,5 @@
-//! View of sounds and movies: facts, a WAV for each stream of sound, and the
-//! first picture of a movie.
+//! View of sounds and movies: facts, a WAV file for each audio stream, and the first
+//! picture of a movie.
 
 use bytes::Bytes;
 use get_size2::GetSize;
@@ -68,7 +68,7 @@ const PREVIEW: Option<Preview> = Some(Preview {
     rank: 3,
 });
 
-/// Maximum number of distances between sectors that are shown.
+/// Maximum number of shown distances between sectors.
 const MAX_DISTANCES: usize = 8;
 
 /// A parsed file.

@@ -69,7 +69,7 @@ pub(super) mod tests {
             .collect()
     }
 
-    /// Returns a part of the later versions with these parts in it.
+    /// Returns a part of the later versions that contains these parts.
     fn later_part(name: &str, children: &[Vec<u8>]) -> Vec<u8> {
         let name = [&[name.len() as u8, 0], name.as_bytes()].concat();
         let head = [vec![1], name, floats(12), vec![children.len() as u8, 0]];

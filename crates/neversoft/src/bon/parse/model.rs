@@ -8,7 +8,7 @@ use hpimount_containers::io::Warnings;
 /// The versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub enum Version {
-    /// 1: the Dreamcast, with PVR textures. Every part has its vertices.
+    /// 1: the Dreamcast, with PVR textures. Every part contains its vertices.
     Dreamcast,
     /// 3: the Xbox, with DDS textures and short counts.
     Xbox,
@@ -39,7 +39,7 @@ pub struct Bon {
     pub version: Version,
     /// The materials.
     pub materials: Vec<Material>,
-    /// The sizes of the lists that all parts share, from version 3 on.
+    /// The sizes of the lists shared by all parts, since version 3.
     pub shared: Option<Shared>,
     /// The parts, each after its parent.
     pub parts: Vec<Part>,
@@ -56,9 +56,9 @@ pub struct Material {
     pub name: String,
     /// Red, green, blue and alpha.
     pub color: Color,
-    /// Two or, in version 1, three numbers without a known meaning.
+    /// Numbers of unknown meaning: three in version 1, otherwise two.
     pub values: Vec<f32>,
-    /// A byte without a known meaning, in version 1.
+    /// A byte of unknown meaning, in version 1.
     pub flag: Option<u8>,
     /// Texture.
     pub texture: Option<Texture>,
@@ -67,7 +67,7 @@ pub struct Material {
 /// A color as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, GetSize)]
 pub enum Color {
-    /// In version 1, parts of 0 to 1.
+    /// Floats of 0 to 1, in version 1.
     Floats([f32; 4]),
     /// From version 3 on.
     Bytes([u8; 4]),
@@ -91,7 +91,7 @@ pub struct Part {
     pub kind: u8,
     /// Name.
     pub name: String,
-    /// Number of the part that it belongs to.
+    /// Number of the parent part.
     pub parent: Option<usize>,
     /// What differs between versions.
     pub body: Body,

@@ -1,4 +1,4 @@
-//! The fields of a character, which differ between versions.
+//! The fields of a character, which depend on the version.
 
 use bytes::Bytes;
 
@@ -8,24 +8,24 @@ use hpimount_assets::parse::{floats, take};
 use hpimount_containers::io::{Cursor, Error, Result};
 use hpimount_containers::text::windows_1252;
 
-/// Maximum number of materials, of parts, and of parts inside each other.
+/// Maximum numbers of materials, of parts, and of nesting levels.
 const MAX_MATERIALS: usize = 1 << 16;
 const MAX_PARTS: usize = 4096;
 const MAX_DEPTH: usize = 64;
 
-/// Bytes of a matrix and of a vertex in version 1.
+/// Sizes of a matrix and of a vertex in version 1, in bytes.
 const FIRST_MATRIX: usize = 44;
 pub(super) const FIRST_VERTEX: usize = 52;
 
-/// Bytes of a vertex and of an index from version 3 on.
+/// Sizes of a vertex and of an index since version 3, in bytes.
 pub(super) const VERTEX: usize = 40;
 pub(super) const INDEX: usize = 2;
 
-/// Minimum bytes of a part and of a strip.
+/// Minimum sizes of a part and of a strip in bytes.
 const PART: usize = 20;
 const SPLIT: usize = 6;
 
-/// Reads the fields in the order of the file.
+/// Reads the fields in file order.
 pub(super) struct Reader<'a> {
     version: Version,
     cursor: Cursor<'a>,
@@ -34,7 +34,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Creates a reader of what follows the version. `bytes` is the whole file.
+    /// Creates a reader for the data after the version. `bytes` is the whole file.
     pub(super) fn new(version: Version, cursor: Cursor<'a>, bytes: &'a Bytes) -> Self {
         Self {
             version,
@@ -44,12 +44,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the number of bytes that are left.
+    /// Returns the number of remaining bytes.
     pub(super) fn unread(&self) -> usize {
         self.cursor.remaining()
     }
 
-    /// Reads a count, which is short in one version.
+    /// Reads a count, which has 16 bits in one version.
     fn count(&mut self) -> Result<u32> {
         match self.version {
             Version::Xbox => Ok(self.cursor.u16("count")?.into()),
@@ -65,7 +65,7 @@ impl<'a> Reader<'a> {
         Ok(windows_1252(self.cursor.take(length, "name")?).into_owned())
     }
 
-    /// Reads floats that are together in the file or not at all.
+    /// Reads floats, either all of them or none.
     fn floats<const N: usize>(&mut self, field: &'static str) -> Result<[f32; N]> {
         let mut part = self.cursor.section(4 * N, field)?;
         floats(&mut part, field)
@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads the sizes of the lists that all parts share, and skips the lists.
+    /// Reads the sizes of the lists shared by all parts, and skips the lists.
     pub(super) fn shared(&mut self) -> Result<Shared> {
         let (vertices, second) = (self.count()?, self.count()?);
         self.skip(vertices, VERTEX, "vertices")?;
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
         Ok(std::mem::take(&mut self.parts))
     }
 
-    /// Reads a part and, in its middle, the parts that belong to it.
+    /// Reads a part, including its nested child parts.
     fn part(&mut self, parent: Option<usize>, depth: usize) -> Result<()> {
         let index = self.parts.len();
         if depth > MAX_DEPTH || index >= MAX_PARTS {

@@ -14,7 +14,7 @@ pub struct Texture {
     pub name: String,
     /// A byte without a known meaning.
     pub flag: u8,
-    /// How it continues outside of the picture, without a known meaning.
+    /// Wrapping outside of the picture; its values are unknown.
     pub wrap: [u8; 2],
     /// Offset of the file.
     pub offset: u64,
@@ -32,7 +32,7 @@ pub enum TextureFile {
     Dds(Dds),
     /// A picture of the Dreamcast.
     Pvr(Pvr),
-    /// A file that cannot be read, with the reason.
+    /// An unreadable file, with the reason.
     Unknown(String),
 }
 
@@ -50,7 +50,7 @@ impl TextureFile {
         }
     }
 
-    /// Returns why it cannot be shown, or `None` if it can.
+    /// Returns the reason why it cannot be shown.
     pub(super) fn problem(&self) -> Option<String> {
         match self {
             Self::Dds(dds) => dds.problem(),

@@ -1,9 +1,9 @@
-//! Angles of the files, which have y down, in scenes with y up (FORMATS, PSX 1).
+//! Conversion of angles from files with y down to scenes with y up (FORMATS, PSX 1).
 
 use hpimount_assets::model::math::{Rows, product, sin_cos};
 
-/// Returns the matrix of an object's angles (4096 are a full turn), with y up:
-/// first about z, then x, then y.
+/// Returns the matrix of an object's angles (4096 are a full turn), with y up: first
+/// about z, then x, then y.
 pub(crate) fn turn_of(angles: [i16; 3]) -> Rows {
     // Only rotations about x are the same with y down and y up.
     let [x, y, z] = angles.map(|angle| f32::from(angle) * std::f32::consts::TAU / 4096.0);

@@ -1,5 +1,5 @@
-//! Keyframe animations of both kinds: the transformation of each object in each
-//! frame (FORMATS, PSX 6).
+//! Keyframe animations of both kinds: the transformation of each object in each frame
+//! (FORMATS, PSX 6).
 
 use super::ExportPlan;
 use super::axes::turn_of;
@@ -7,12 +7,10 @@ use crate::psx::{self, AngleTransform, AnimationV1, AnimationV2, Content, Psx};
 use hpimount_assets::model::MAX_POSES;
 use hpimount_assets::model::math::{Transform, rotate, subtract};
 
-/// Frames per second. The file does not record it; this is the rate of the
-/// games.
+/// Frames per second in the games. The file does not contain it.
 const RATE: f32 = 30.0;
 
-/// The keyframe animations that the game would use: the animations of the last
-/// chunk that has any.
+/// The keyframe animations that the game would use: those in the last chunk with any.
 pub(super) struct Clips<'a> {
     list: List<'a>,
     objects: usize,
@@ -44,7 +42,7 @@ impl<'a> Clips<'a> {
         }
     }
 
-    /// Returns the poses of an animation, each of one object in one frame.
+    /// Returns the number of poses of an animation, one per object and frame.
     pub(super) fn poses(&self, index: usize) -> usize {
         match self.list {
             List::Matrices(list) => list.get(index).map_or(0, AnimationV1::pose_count),
@@ -52,9 +50,8 @@ impl<'a> Clips<'a> {
         }
     }
 
-    /// Returns why an animation cannot be shown, or `None` if it can. `work` is
-    /// the number of bytes that may still be examined for this, for all
-    /// animations, which may share their bytes.
+    /// Returns the reason why an animation cannot be shown. `work` is the remaining
+    /// number of bytes to examine for all animations, which may share bytes.
     pub(super) fn problem(&self, index: usize, work: &mut u64) -> Option<String> {
         let poses = self.poses(index);
         if poses == 0 {
@@ -82,7 +79,7 @@ impl<'a> Clips<'a> {
         }
     }
 
-    /// Returns an animation; `None` for one that has a [`Clips::problem`].
+    /// Returns an animation, or `None` if it has a [`Clips::problem`].
     pub(super) fn get(&self, index: usize) -> Option<Clip<'a>> {
         let (poses, tween) = match self.list {
             List::Matrices(list) => {
@@ -113,23 +110,24 @@ pub(super) struct Clip<'a> {
     objects: usize,
     /// Number of frames that are stored.
     pub(super) frames: usize,
-    /// Seconds from one of these to the next.
+    /// Seconds between frames.
     pub(super) interval: f32,
 }
 
 enum Poses<'a> {
-    /// Translations are those in the space of the character.
+    /// Translations are in the space of the character.
     Matrices(&'a AnimationV1),
-    /// Translations are those in the space of the parent, or of the character
-    /// without parents.
+    /// Translations are in the space of the parent; in the space of the character if
+    /// there are no parents.
     Angles(Vec<AngleTransform>),
-    /// Objects keep the translations of the rest pose: all stored ones are 0.
+    /// Objects keep the translations of the rest pose, because all stored translations
+    /// are 0.
     Rotations(Vec<AngleTransform>),
 }
 
 impl Clip<'_> {
-    /// Returns the transformation of an object in a frame, relative to its
-    /// parent. `rest` is its translation in the rest pose.
+    /// Returns the transformation of an object in a frame, relative to its parent.
+    /// `rest` is its translation in the rest pose.
     pub(super) fn transform(
         &self,
         plan: &ExportPlan,
@@ -163,8 +161,8 @@ impl Clip<'_> {
         }
     }
 
-    /// Returns the rotation in the space of the character, and the translation
-    /// as it is stored, both with y up.
+    /// Returns the rotation in the space of the character, and the translation in its
+    /// stored space, both with y up.
     fn pose(&self, plan: &ExportPlan, frame: usize, object: usize) -> Transform {
         let index = frame * self.objects + object;
         match &self.poses {

@@ -21,7 +21,7 @@ struct Gouraud {
 /// The colors of all faces of a file.
 #[derive(Debug, GetSize)]
 pub(super) struct FaceColors {
-    /// By the index in a face. A color that changes has its color at the start.
+    /// By the index in a face. An animated color has its initial value.
     gouraud: Vec<Option<Gouraud>>,
 }
 
@@ -47,9 +47,8 @@ impl FaceColors {
         Self { gouraud }
     }
 
-    /// Returns the sRGB colors of a face's corners. On a texture, white leaves
-    /// it unchanged; brighter results are clamped. A face that the game lights
-    /// is white.
+    /// Returns the sRGB colors of a face's corners. On a texture, white leaves it
+    /// unchanged, and brighter results are clamped. Lit faces are white.
     pub(super) fn of(&self, face: &Face, is_textured: bool) -> [[u8; 4]; 4] {
         std::array::from_fn(|corner| {
             let [r, g, b] = match self.stored(face, corner) {
@@ -64,7 +63,7 @@ impl FaceColors {
         })
     }
 
-    /// Returns the color that the file has for a corner.
+    /// Returns the stored color of a corner.
     fn stored(&self, face: &Face, corner: usize) -> Option<Gouraud> {
         let [r, g, b, _] = face.color;
         if face.is_lit() {
@@ -86,8 +85,8 @@ mod tests {
     use crate::psx::parse;
     use fixtures::psx::{File, RGBS, face, model, words};
 
-    /// Returns the colors of the first corner of a face with these flags, on a
-    /// texture and without one. Color 1 changes, and starts at 255, 100, 0.
+    /// Returns the colors of the first corner of a face with these flags, with and
+    /// without a texture. Color 1 is animated, and starts at 255, 100, 0.
     fn colors(flags: u16, color: [u8; 4]) -> [[u8; 4]; 2] {
         let corners = [[0; 4]; 3];
         let file = File {

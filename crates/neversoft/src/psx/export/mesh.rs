@@ -8,20 +8,19 @@ use crate::psx::{Face, Model, Psx, SpriteCorner, Version, Vertex};
 use hpimount_assets::model::math::{add, cross, subtract, unit};
 use hpimount_assets::model::scene::{Corner, Mesh, Part, Weight, Weights};
 
-/// The size of every texture in the unit of the texture coordinates of version
-/// 6.
+/// The size of every texture in the texture coordinate unit of version 6.
 const V6_TEXTURE_SIZE: u16 = 512;
 
-/// The factor of the width of a sprite whose axis is mostly vertical: pixels of
-/// the PlayStation are not squares.
+/// Widening factor for a sprite whose axis is mostly vertical: PlayStation pixels are
+/// not square.
 const UPRIGHT_WIDENING: f32 = 1.6;
 
 /// The space of the points of a mesh.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Space {
-    /// That of the object.
+    /// The space of the object.
     Object,
-    /// That of the level; each point follows the joint of its object.
+    /// The space of the level; each point follows the joint of its object.
     Joints,
 }
 
@@ -45,8 +44,8 @@ pub(super) struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Returns the mesh of a model for an object, or without an object. Faces
-    /// with missing corners are omitted.
+    /// Returns the mesh of a model, optionally for an object. Faces with missing
+    /// corners are omitted.
     pub(super) fn mesh(&mut self, name: String, model: &Model, object: Option<usize>) -> Mesh {
         let mut mesh = Mesh {
             name,
@@ -88,8 +87,8 @@ impl Builder<'_> {
         mesh
     }
 
-    /// Returns the position of a vertex and its object. A stitched vertex has
-    /// the position of its source.
+    /// Returns the position of a vertex and its object. A stitched vertex has the
+    /// position of its source.
     fn point(&self, vertex: &Vertex, object: Option<usize>) -> ([f32; 3], Option<usize>) {
         let here = self.plan.origin(self.psx, object);
         let source = vertex
@@ -243,7 +242,7 @@ mod tests {
         assert_eq!(upright[0], [-32.0, 0.0, 0.0]);
         assert_eq!(upright[1], [32.0, 0.0, 0.0]);
         assert_eq!(upright[2], [32.0, -160.0, 0.0]);
-        // A reference that is not one leaves the position.
+        // An invalid reference leaves the position unchanged.
         assert_eq!(upright[3], [4.0, 0.0, -20.0]);
         assert_eq!(sprite([160, 0, 0])[0], [0.0, -20.0, 0.0]);
         // Seen from its end, an axis has no sides.

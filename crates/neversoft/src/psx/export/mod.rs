@@ -29,18 +29,18 @@ use hpimount_assets::model::{
 };
 use hpimount_containers::io::Warnings;
 
-/// The parts of a file that can be shown, determined without decoding anything.
+/// The visible parts of a file, determined without decoding anything.
 #[derive(Debug, GetSize)]
 pub struct ExportPlan {
     /// The textures.
     pub textures: TextureSet,
-    /// The models that have faces to show, by their numbers.
+    /// The numbers of the models with visible faces.
     pub models: Vec<usize>,
     /// True if there is a scene of all objects.
     pub has_scene: bool,
-    /// The largest number of face corners of a scene.
+    /// The maximum number of face corners of a scene.
     pub corners: usize,
-    /// The keyframe animations that can be shown as motion, by their numbers.
+    /// The numbers of the keyframe animations that can be shown.
     pub motions: Vec<usize>,
     /// True if the objects are the joints of a skeleton.
     has_skeleton: bool,
@@ -63,7 +63,7 @@ pub struct ExportPlan {
 }
 
 impl ExportPlan {
-    /// Determines which parts of `psx` can be shown, using its neighbors.
+    /// Determines the visible parts of `psx` with the help of its neighbors.
     pub fn new(psx: &Psx, neighbors: Vec<Psx>) -> Self {
         let mut textures = TextureSet::new(psx, neighbors);
         let mut object_of = vec![None; psx.models.len()];
@@ -95,8 +95,8 @@ impl ExportPlan {
         plan
     }
 
-    /// Takes names of objects, with their numbers, from another file. They have
-    /// no white space.
+    /// Takes names of objects, with their numbers, from another file. They have no
+    /// white space.
     pub fn name_parts(&mut self, names: impl Iterator<Item = (usize, String)>) {
         self.part_names.extend(names);
     }
@@ -119,7 +119,7 @@ impl ExportPlan {
     }
 
     fn choose_scene(&mut self, psx: &Psx) {
-        // The corners of a model are counted once, for all its objects.
+        // The corners of a model are counted once for all its objects.
         let mut corners_of: Vec<Option<usize>> = vec![None; psx.models.len()];
         let mut corners: usize = 0;
         for &index in &self.model_of {
@@ -245,9 +245,9 @@ impl ExportPlan {
         (surfaces.materials, notes)
     }
 
-    /// Returns all objects with their transformations; the parts of a character
-    /// on its skeleton, with its animations. `colors` selects where faces
-    /// without a texture have their color.
+    /// Returns all objects with their transformations; the parts of a character are on
+    /// its skeleton, with its animations. `colors` selects the place of the colors of
+    /// untextured faces.
     pub fn scene<'a>(&'a self, psx: &'a Psx, colors: Colors) -> Scene<'a> {
         let mut scene = Scene {
             notes: self.notes(psx),
@@ -295,8 +295,7 @@ impl ExportPlan {
         [x, y.saturating_neg(), z.saturating_neg()].map(|part| part as f32 / 4096.0)
     }
 
-    /// Returns the vertex with this number among the stitch sources, and the
-    /// object it belongs to.
+    /// Returns the vertex with this number among the stitch sources, and its object.
     fn stitch_source<'a>(
         &self,
         psx: &'a Psx,
@@ -320,8 +319,8 @@ pub fn model_name(psx: &Psx, index: usize) -> String {
     hash.map_or_else(|| index.to_string(), |hash| format!("{hash:08x}"))
 }
 
-/// Returns the name of the node of an object, in all formats: its number, and
-/// its own name or else that of its model.
+/// Returns the name of the node of an object, in all formats: its number, and its own
+/// name or else its model's.
 fn object_name(psx: &Psx, plan: &ExportPlan, index: usize, width: usize) -> String {
     let model = plan.model_of.get(index).copied();
     let own = plan.part_names.get(&index).cloned();
@@ -329,13 +328,13 @@ fn object_name(psx: &Psx, plan: &ExportPlan, index: usize, width: usize) -> Stri
     format!("{}_{name}", padded(index, psx.objects.len(), width))
 }
 
-/// Returns the model with this number, if it has anything to show.
+/// Returns the model with this number, if it is visible.
 fn shown_model(psx: &Psx, number: usize) -> Option<&Model> {
     let model = psx.models.get(number)?;
     (sound_corners(model) > 0).then_some(model)
 }
 
-/// Adds the objects of a level. Those that show the same model share its mesh.
+/// Adds the objects of a level. Objects with the same model share its mesh.
 fn level(psx: &Psx, plan: &ExportPlan, builder: &mut Builder<'_>, scene: &mut Scene<'_>) {
     let mut meshes = vec![None; psx.models.len()];
     for ((index, object), &number) in psx.objects.iter().enumerate().zip(&plan.model_of) {
@@ -430,8 +429,8 @@ mod tests {
         parse(&file.bytes().into()).unwrap()
     }
 
-    /// Returns the position of the child's origin in the first frame of the
-    /// first animation.
+    /// Returns the position of the child's origin in the first frame of the first
+    /// animation.
     fn child(psx: &Psx) -> [f32; 3] {
         let plan = ExportPlan::new(psx, Vec::new());
         assert_eq!(plan.motions, [0], "{:?}", plan.problems);
@@ -443,9 +442,9 @@ mod tests {
 
     #[test]
     fn keyframes_of_both_kinds_move_a_child_to_the_same_position() {
-        // The parent is rotated by a quarter turn about z, from x to y, and y
-        // points down. Matrices have translations in the space of the
-        // character, angles those in the space of the parent.
+        // The parent is rotated by a quarter turn about z, from x to y, and y points
+        // down. Matrices have translations in the space of the character, angles in the
+        // space of the parent.
         let quarter = [0, -4096, 0, 4096, 0, 0, 0, 0, 4096];
         let parent = [&quarter[..], &[0, 0, 0]].concat();
         let of_child = [&quarter[..], &[0, 32, 0]].concat();
@@ -461,8 +460,8 @@ mod tests {
         assert_eq!(child(&character(0x2C, angles.concat())), [0.0, -2.0, 0.0]);
     }
 
-    /// Returns a character of two objects, the second one 2 to the right, with
-    /// an animation of one frame that moves both by `translation`.
+    /// Returns a character of two objects, the second one 2 to the right, with an
+    /// animation of one frame that moves both by `translation`.
     fn moved(translation: i16, has_parents: bool) -> Psx {
         let stream = |value: i16| [vec![0x0E], shorts(&[value])].concat();
         let streams = [0, 0, 0, translation, 0, 0].map(stream).concat();
@@ -546,7 +545,7 @@ mod tests {
             "{problems:?}"
         );
         assert_eq!(problems[1], "animation 1 is not shown: it has no frames");
-        // The largest possible number of values, and no bytes for them.
+        // The maximum number of values, without any bytes for them.
         let many = [words(&[1, 12, u32::MAX]), vec![0x0F; 12]].concat();
         let plan = ExportPlan::new(&character(0x2C, many), Vec::new());
         let problems = plan.problems.texts();
@@ -565,7 +564,7 @@ mod tests {
         assert_eq!(plain.name, "plain_090909");
         assert_eq!(plain.color, [9.0 / 255.0, 9.0 / 255.0, 9.0 / 255.0, 1.0]);
         assert_eq!(plan.materials(&psx).0, [plain]);
-        // If the colors of corners are used, the material must be white.
+        // If corners have colors, the material must be white.
         assert_eq!(material(Colors::Corners).color, [1.0; 4]);
     }
 }

@@ -5,8 +5,8 @@ use crate::pvr::pixels;
 use hpimount_assets::model::{Picture, Pixels, size_problem};
 use hpimount_assets::parse::color::opaque;
 
-/// Returns why a texture cannot be shown, or `None` if it can. Examines no
-/// pixels, and does not look for a palette.
+/// Returns the reason why a texture cannot be shown. Examines no pixels, and does not
+/// look for a palette.
 pub(super) fn problem(texture: &Texture) -> Option<String> {
     let (width, height) = (texture.width, texture.height);
     size_problem(width.into(), height.into()).or_else(|| match &texture.data {
@@ -23,7 +23,7 @@ pub(super) fn problem(texture: &Texture) -> Option<String> {
     })
 }
 
-/// Returns the pixels of a texture that has no [`problem`].
+/// Returns the pixels of a texture without a [`problem`].
 pub(super) fn picture(texture: &Texture, palette: Option<&Palette>) -> Option<Picture> {
     let (width, height) = (u32::from(texture.width), u32::from(texture.height));
     let decoded = match &texture.data {
@@ -52,8 +52,7 @@ pub(super) fn picture(texture: &Texture, palette: Option<&Palette>) -> Option<Pi
     })
 }
 
-/// Returns the rows without padding, and with the left pixel of a byte in its
-/// high half.
+/// Returns the rows without padding, with the left pixel in the high half of a byte.
 fn packed(bits: u8, width: usize, row_size: usize, rows: &[u8]) -> Option<Vec<u8>> {
     let shown = (width * usize::from(bits)).div_ceil(8);
     let rows = rows.chunks_exact(row_size.max(1));
@@ -69,7 +68,7 @@ fn packed(bits: u8, width: usize, row_size: usize, rows: &[u8]) -> Option<Vec<u8
     Some(packed)
 }
 
-/// Returns a color of a palette. The top bit only matters for blending.
+/// Converts a palette color. The top bit matters for blending only.
 pub(in crate::psx) fn color(stored: u16) -> [u8; 4] {
     if Palette::is_transparent(stored) {
         return [0; 4];

@@ -1,4 +1,4 @@
-//! Characters: objects that are the joints of a skeleton (FORMATS, PSX 6).
+//! Characters: objects as the joints of a skeleton (FORMATS, PSX 6).
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use hpimount_assets::model::{Scene, padded};
 /// The note in files with a skeleton.
 const NOTE: &str = "Animations run at 30 frames per second, which is not recorded in the file.";
 
-/// Returns the parent of each object, if it is valid.
+/// Returns the valid parents of the objects.
 fn parents(psx: &Psx) -> Vec<Option<usize>> {
     let stored = psx.parents().unwrap_or_default();
     sound_parents(psx.objects.len(), |object| {
@@ -21,8 +21,8 @@ fn parents(psx: &Psx) -> Vec<Option<usize>> {
     })
 }
 
-/// Adds a joint for each object, with its transformation in the rest pose: the
-/// position in the file, without rotation.
+/// Adds a joint for each object, with its transformation in the rest pose: the stored
+/// position, without rotation.
 fn joints(psx: &Psx, plan: &ExportPlan, parents: &[Option<usize>], scene: &mut Scene<'_>) {
     for index in 0..psx.objects.len() {
         let origin = plan.origin(psx, Some(index));
@@ -57,7 +57,7 @@ fn moved([x, y, z]: [f32; 3]) -> [f32; 16] {
     ]
 }
 
-/// Builds a character: joints, meshes that follow them, and animations.
+/// Builds a character: joints, skinned meshes, and animations.
 pub(super) fn build<'a>(
     psx: &'a Psx,
     plan: &'a ExportPlan,

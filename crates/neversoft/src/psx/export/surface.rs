@@ -7,25 +7,25 @@ use super::textures::TextureSet;
 use crate::psx::{Face, Psx};
 use hpimount_assets::model::scene::{Alpha, Material, Texture, Wrap};
 
-/// Maximum number of materials of a scene; the faces of further ones share the
-/// last.
+/// Maximum number of materials of a scene. Faces of further materials share the last
+/// one.
 const MAX_MATERIALS: usize = 4096;
 
-/// Where faces without a texture have their color.
+/// The place of the colors of untextured faces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colors {
-    /// In their corners only, for formats that use those.
+    /// In their corners only, for formats with vertex colors.
     Corners,
-    /// In their corners, and as the mean in their material, for formats where
-    /// many programs use only the material.
+    /// In their corners, and as the mean in their material, for formats where many
+    /// programs use only the material.
     Materials,
 }
 
-/// The properties that faces of one material share.
+/// The properties that distinguish materials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Surface {
     texture: Option<usize>,
-    /// Mean color of a face without a texture, with [`Colors::Materials`].
+    /// Mean color of an untextured face, with [`Colors::Materials`].
     color: Option<[u8; 3]>,
     has_transparent: bool,
     /// Opacity in quarters.
@@ -34,7 +34,7 @@ struct Surface {
     lit: bool,
 }
 
-/// The materials of a scene, created when a face first needs them.
+/// The materials of a scene, created on first use.
 pub(super) struct Surfaces {
     colors: Colors,
     known: HashMap<Surface, usize>,
@@ -77,8 +77,8 @@ impl Surfaces {
     }
 }
 
-/// Returns the opacity of a face in quarters: 0 if it is not drawn, 1 if a
-/// quarter of it is added, 2 if it is blended, otherwise 4.
+/// Returns the opacity of a face in quarters: 0 if invisible, 1 if a quarter of it is
+/// added, 2 if it is blended, otherwise 4.
 fn opacity(face: &Face) -> u8 {
     match (face.is_invisible(), face.is_semi_transparent()) {
         (true, _) => 0,
@@ -132,7 +132,7 @@ impl Surface {
     }
 }
 
-/// Returns the mean color of the corners of a face without a texture.
+/// Returns the mean corner color of an untextured face.
 fn mean(plan: &ExportPlan, face: &Face) -> [u8; 3] {
     let corners = &plan.colors.of(face, false)[..face.corners()];
     std::array::from_fn(|part| {

@@ -9,12 +9,12 @@ use crate::psx::{Palette, Psx, Texture};
 use hpimount_assets::model::{Picture, not_shown, padded};
 use hpimount_containers::io::Warnings;
 
-/// Suffixes of the names of files that belong together, such as `skhan.psx` and
+/// Suffixes in the names of files that belong together, such as `skhan.psx` and
 /// `skhan_l.psx`; files with textures first.
 const SUFFIXES: [&str; 6] = ["_l", "", "_l2", "_2", "_o", "_g"];
 
-/// Returns the names of files that may have the missing textures of `name`, the
-/// most likely first.
+/// Returns the names of files that may have the missing textures of `name`, most likely
+/// first.
 pub fn neighbors(name: &str) -> Vec<String> {
     let (stem, extension) = match name.rfind('.') {
         Some(dot) => name.split_at(dot),
@@ -35,8 +35,8 @@ pub fn neighbors(name: &str) -> Vec<String> {
         .collect()
 }
 
-/// A texture of a neighbor and its palette. Its pixels are a copy, so that it
-/// does not keep all bytes of the neighbor in memory.
+/// A texture of a neighbor and its palette. Its pixels are a copy, so that the neighbor
+/// is not kept in memory.
 #[derive(Debug, GetSize)]
 struct BorrowedTexture {
     #[get_size(size_fn = with_pixels)]
@@ -52,8 +52,8 @@ fn with_pixels(texture: &Texture) -> usize {
 /// A texture of the file, or one from a neighbor.
 #[derive(Debug, Clone, Copy, GetSize)]
 enum Source {
-    /// Index in [`Psx::textures`], and of the palette in [`Psx::palettes`] or
-    /// in [`TextureSet::palettes`].
+    /// Index in [`Psx::textures`], and index of the palette in [`Psx::palettes`] or in
+    /// [`TextureSet::palettes`].
     Own(usize, PaletteSource),
     /// Index in [`TextureSet::borrowed`].
     Borrowed(usize),
@@ -82,13 +82,13 @@ pub struct TextureSet {
     by_id_index: HashMap<u32, usize>,
     palettes: Vec<Palette>,
     borrowed: Vec<BorrowedTexture>,
-    /// Number of the file's own textures and the borrowed ones.
+    /// Numbers of the file's own textures and the borrowed ones.
     numbers: usize,
     /// Why the others are not shown.
     problems: Warnings,
 }
 
-/// The properties of a texture that a material needs.
+/// The texture properties for a material.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Size {
     pub(super) width: u16,
@@ -103,8 +103,7 @@ impl TextureSet {
         psx.textures.iter().any(no_palette) || !wanted(psx).is_empty()
     }
 
-    /// Returns the textures of a file, with those that only its neighbors
-    /// have.
+    /// Returns the textures of a file, including missing ones from its neighbors.
     pub fn new(psx: &Psx, neighbors: Vec<Psx>) -> Self {
         let mut textures = Self::default();
         textures.take_palettes(psx, &neighbors);
@@ -116,7 +115,7 @@ impl TextureSet {
         textures
     }
 
-    /// Copies the palettes that the file's textures lack from the neighbors.
+    /// Copies palettes that the file's textures lack from the neighbors.
     fn take_palettes(&mut self, psx: &Psx, neighbors: &[Psx]) {
         let mut known = HashMap::new();
         for palette in neighbors.iter().flat_map(|psx| &psx.palettes) {
@@ -168,8 +167,7 @@ impl TextureSet {
         });
     }
 
-    /// Takes the textures that faces use and the file lacks from the
-    /// neighbors.
+    /// Borrows textures that the file's faces use and the file lacks.
     fn borrow(&mut self, psx: &Psx, neighbors: Vec<Psx>) {
         let mut wanted = wanted(psx);
         for neighbor in neighbors {
@@ -213,7 +211,7 @@ impl TextureSet {
         std::mem::take(&mut self.problems)
     }
 
-    /// Returns the number of textures that can be shown.
+    /// Returns the number of visible textures.
     pub fn len(&self) -> usize {
         self.shown.len()
     }
@@ -223,8 +221,8 @@ impl TextureSet {
         self.shown.is_empty()
     }
 
-    /// Returns the name of a texture's file, without extension: its number in
-    /// the file (the textures of neighbors follow) and its id.
+    /// Returns the file name of a texture, without extension: its number in the file
+    /// (borrowed textures follow) and its id.
     pub fn name(&self, index: usize) -> String {
         let Some(shown) = self.shown.get(index) else {
             return String::new();
@@ -242,7 +240,8 @@ impl TextureSet {
         picture::picture(texture, palette)
     }
 
-    /// Returns the index of a texture in [`Psx::textures`]; `None` for one of a neighbor.
+    /// Returns the index of a texture in [`Psx::textures`], or `None` for a borrowed
+    /// one.
     pub(in crate::psx) fn own(&self, index: usize) -> Option<usize> {
         match self.shown.get(index)?.source {
             Source::Own(texture, _) => Some(texture),
@@ -250,7 +249,7 @@ impl TextureSet {
         }
     }
 
-    /// Returns a texture, with its palette if it uses one.
+    /// Returns a texture with its palette, if any.
     pub(in crate::psx) fn texture<'a>(
         &'a self,
         psx: &'a Psx,
@@ -277,7 +276,7 @@ impl TextureSet {
         self.by_id_index.get(&id_index).copied()
     }
 
-    /// Returns the properties of a texture that a material needs.
+    /// Returns the texture properties for a material.
     pub(super) fn size(&self, psx: &Psx, index: usize) -> Option<Size> {
         let (texture, palette) = self.texture(psx, index)?;
         let transparent = |palette: &Palette| {
@@ -296,8 +295,7 @@ fn key(palette: &Palette) -> (usize, u32) {
     (palette.colors.len(), palette.id)
 }
 
-/// Returns the ids of textures that faces use but the file does not contain,
-/// each with its index.
+/// Returns the ids of used textures that the file lacks, each with its index.
 fn wanted(psx: &Psx) -> HashMap<u32, u32> {
     let mut used = vec![false; psx.texture_ids.len()];
     let faces = psx.models.iter().flat_map(|model| &model.faces);

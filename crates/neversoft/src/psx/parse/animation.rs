@@ -19,11 +19,10 @@ pub struct AnimationV1 {
     pub offset: u32,
     /// Number of frames that are shown.
     pub frames: u16,
-    /// Number of frames that are interpolated between two stored ones.
+    /// Number of interpolated frames between two stored ones.
     pub tween: u16,
-    /// The stored poses of all objects for each stored frame: first of all
-    /// objects in the first frame, then in the second, and so on. A slice of
-    /// the file, empty if the chunk is damaged.
+    /// The stored poses of all objects: all objects in the first frame, then in the
+    /// second, and so on. A slice of the file, empty if the chunk is damaged.
     #[get_size(ignore)]
     poses: Bytes,
 }
@@ -57,9 +56,8 @@ pub struct AnimationV2 {
 /// The pose of an object in a frame of a compressed animation.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct AngleTransform {
-    /// Angles about x, y and z, where 4096 is a full turn; they rotate the
-    /// object in the space of the whole character, about z first, then x, then
-    /// y.
+    /// Angles about x, y and z, where 4096 is a full turn. They rotate the object in
+    /// the space of the whole character, about z first, then x, then y.
     pub angles: [i16; 3],
     /// Translation in the space of the parent; see [`Psx::vertex_scale`] for
     /// its unit.
@@ -94,7 +92,7 @@ pub struct SpriteFrame {
     pub texture: u32,
 }
 
-/// The 24 bytes of a pose of an object.
+/// The 24-byte record of an object's pose.
 #[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 struct TransformRecord {
@@ -103,7 +101,7 @@ struct TransformRecord {
 }
 
 impl AnimationV1 {
-    /// Returns the number of frames that are stored.
+    /// Returns the number of stored frames.
     pub fn stored_frames(&self) -> u16 {
         match self.frames.checked_sub(1) {
             Some(last) => (u32::from(last) / (u32::from(self.tween) + 1) + 1) as u16,
@@ -116,7 +114,7 @@ impl AnimationV1 {
         self.poses.len() / size_of::<TransformRecord>()
     }
 
-    /// Returns the pose with number `index`: for an object in a frame.
+    /// Returns the pose with number `index`: of an object in a frame.
     pub fn pose(&self, index: usize) -> Option<Transform> {
         let start = index.checked_mul(size_of::<TransformRecord>())?;
         let (record, _) = TransformRecord::ref_from_prefix(self.poses.get(start..)?).ok()?;
@@ -149,7 +147,7 @@ impl AnimationV2 {
         Cursor::new(&self.streams, base, Endian::Little)
     }
 
-    /// Returns the length in bytes of the streams of `objects` objects without
+    /// Returns the total length of the streams of `objects` objects in bytes, without
     /// decoding them.
     ///
     /// # Errors
@@ -164,8 +162,8 @@ impl AnimationV2 {
         Ok(self.streams.len() - cursor.remaining())
     }
 
-    /// Decodes the poses of `objects` objects: first of all objects in the
-    /// first frame, then in the second, and so on.
+    /// Decodes the poses of `objects` objects: all objects in the first frame, then in
+    /// the second, and so on.
     ///
     /// # Errors
     /// Returns an error if the streams do not fit into the chunk, and
@@ -287,8 +285,8 @@ mod tests {
         shorts(&[4096, 0, 0, 0, 4096, 0, 0, 0, 4096, x, -32, 0])
     }
 
-    /// Returns an entry of the table; `tween` is the number of interpolated
-    /// frames between two stored ones.
+    /// Returns an entry of the table. `tween` is the number of interpolated frames
+    /// between two stored ones.
     fn entry(offset: u32, frames: u32, tween: u32) -> Vec<u8> {
         words(&[offset, frames | tween << 16])
     }

@@ -3,7 +3,7 @@
 use super::{Face, Model, Psx, VertexRef};
 use hpimount_containers::io::Warnings;
 
-/// Warns about every number that refers to something that does not exist.
+/// Warns about references to missing things.
 pub(super) fn references(psx: &Psx, warnings: &mut Warnings) {
     objects(psx, warnings);
     let sources = psx.stitch_sources().len();
@@ -108,8 +108,8 @@ fn textures(psx: &Psx, warnings: &mut Warnings) {
 }
 
 impl Psx {
-    /// Returns the sources of stitched vertices in the order of the file,
-    /// without models that replace another one at a distance.
+    /// Returns the sources of stitched vertices in file order, except for models that
+    /// replace another one at a distance.
     pub fn stitch_sources(&self) -> Vec<VertexRef> {
         let mut replaces = vec![false; self.models.len()];
         for (index, model) in self.models.iter().enumerate() {

@@ -10,14 +10,14 @@ use hpimount_assets::parse::count::count;
 use hpimount_containers::io::Warnings;
 use hpimount_containers::io::{Cursor, Error, Result};
 
-/// Tag of the end of the list; no length follows it.
+/// Tag of the end of the list, without a length.
 const END: u32 = 0xFFFF_FFFF;
 
 /// Maximum number of chunks.
 const MAX_CHUNKS: usize = 256;
 
-/// Length of an object's record; wibbles identify their object by the offset of
-/// its record.
+/// Length of an object's record. Wibbles identify their object by the offset of its
+/// record.
 const OBJECT_SIZE: u32 = 36;
 
 /// Offset of the first object.
@@ -103,7 +103,7 @@ pub struct Grid {
 pub struct Wibble {
     /// Where it is in the file.
     pub offset: usize,
-    /// Index of the object; `None` if no object has the number.
+    /// Index of the object, or `None` if it does not exist.
     pub object: Option<u32>,
     /// Speed to the right.
     pub u_velocity: i16,
@@ -122,16 +122,16 @@ pub struct Pulse {
     pub offset: usize,
     /// Index of the color.
     pub color: u8,
-    /// Index of the key that it starts at.
+    /// Index of the initial key.
     pub key: u8,
     /// Time since that key.
     pub time: u8,
-    /// Each key's r, g, b and the time to the next one.
+    /// For each key, r, g, b and the time to the next one.
     pub keys: Vec<[u8; 4]>,
 }
 
 impl ChnkItem {
-    /// Returns where the item with this number is in a chunk.
+    /// Returns the location of the item with this number in a chunk.
     pub fn place(number: usize) -> usize {
         const FIRST: usize = 4;
         FIRST + number * Self::SIZE
@@ -139,8 +139,7 @@ impl ChnkItem {
 }
 
 impl Pulse {
-    /// Returns the color at the start, as r, g, b of 0 to 255; `None` without
-    /// keys.
+    /// Returns the initial color as r, g, b of 0 to 255; `None` without keys.
     pub fn start(&self) -> Option<[u8; 3]> {
         let count = self.keys.len().max(1);
         let key = usize::from(self.key) % count;
@@ -222,8 +221,7 @@ impl Content {
         }
     }
 
-    /// Fills the content from a chunk's data. Everything before an error is
-    /// kept.
+    /// Parses a chunk's data. Keeps everything before an error.
     fn read(&mut self, data: &mut Cursor, file: &Bytes, object_count: usize) -> Result<()> {
         match self {
             Self::Colors(colors) => read_colors(data, colors),
@@ -240,8 +238,8 @@ impl Content {
     }
 }
 
-/// Reads the chunks up to and including the end of the list. Damaged contents
-/// are a warning, because the next chunk can still be found.
+/// Reads the chunks up to and including the end of the list. Damaged contents are a
+/// warning, because the next chunk can still be found.
 pub(super) fn read_all(
     cursor: &mut Cursor,
     file: &Bytes,

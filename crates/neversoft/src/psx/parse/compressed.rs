@@ -1,8 +1,8 @@
 //! Streams of compressed animations (FORMATS, PSX 6).
 //!
-//! An animation has six streams for each object, consecutively: angles about x,
-//! y and z, then the translation along them. A stream has a value for each
-//! frame, as the game's own decoder reads it:
+//! An animation has six consecutive streams for each object: angles about x, y and z,
+//! then translations along them. A stream has a value for each frame, in the encoding
+//! of the game's decoder:
 //!
 //! ```text
 //! u8 header   low half: mode; high half: frames from key to key, minus 1
@@ -14,9 +14,9 @@
 //! mode 15     nothing; all values are 0
 //! ```
 //!
-//! The last key belongs to the last frame. Between two keys the value changes
-//! by the same step in each frame: their difference divided by the number of
-//! frames, rounded towards 0.
+//! The last key belongs to the last frame. Between two keys, the value changes by the
+//! same step in each frame: their difference divided by the number of frames, rounded
+//! towards 0.
 
 use hpimount_containers::io::{Cursor, Result};
 
@@ -104,8 +104,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, frames: usize, mut put: impl FnMut(i
     Ok(())
 }
 
-/// A reader of numbers of any width, highest bit first. All bits after the end
-/// are 0.
+/// A reader of numbers of any width, highest bit first. Bits after the end are 0.
 struct Bits<'a> {
     bytes: std::slice::Iter<'a, u8>,
     /// Buffered bits, the next ones highest.

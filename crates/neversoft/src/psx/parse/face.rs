@@ -21,21 +21,21 @@ pub struct Uv {
     pub v: i16,
 }
 
-/// A triangle (corners 0, 1, 2) or a quad in Z order (triangles 0, 1, 2 and
-/// 1, 3, 2). Viewed against its normal, the corners are clockwise.
+/// A triangle (corners 0, 1, 2) or a quad in Z order (triangles 0, 1, 2 and 1, 3, 2).
+/// Viewed against its normal, the corners are clockwise.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Face {
-    /// Appearance of the face, and which fields it has.
+    /// Appearance of the face, and the presence of fields.
     pub flags: u16,
-    /// Indices of vertices. The last one of a triangle is unused.
+    /// Vertex indices. The last one of a triangle is unused.
     pub indices: [u16; 4],
-    /// Gouraud faces: an index into the `RGBs` colors for each corner.
-    /// Others: r, g, b and the PlayStation's GPU command.
+    /// Gouraud faces: an index into the `RGBs` colors for each corner. Other faces: r,
+    /// g, b and the PlayStation's GPU command.
     pub color: [u8; 4],
     /// Index of the face's normal.
     pub normal: u16,
-    /// Effect of the surface on a skater: 1 in its two low bits excludes the
-    /// face from collisions; the other bits are unverified.
+    /// Effect of the surface on a skater. 1 in its two low bits excludes the face from
+    /// collisions; the other bits are unverified.
     pub surface: u16,
     /// Index into the texture ids.
     pub texture: Option<u32>,
@@ -45,7 +45,7 @@ pub struct Face {
 }
 
 impl Face {
-    /// Returns the length of the part that every face has, in bytes.
+    /// Returns the length of the part common to all faces in bytes.
     pub(super) fn fixed_size(version: Version) -> usize {
         match version {
             Version::V3 => 20,
@@ -53,9 +53,8 @@ impl Face {
         }
     }
 
-    /// Reads a face and moves past it, according to its length. Fields beyond
-    /// the length are absent, regardless of the flags; data after the known
-    /// fields is skipped.
+    /// Reads a face and moves past it, according to its length. Fields beyond the
+    /// length are missing, regardless of the flags. Skips data after the known fields.
     pub(super) fn read(cursor: &mut Cursor, version: Version) -> Result<Self> {
         let mut head = cursor.clone();
         let flags = head.u16("flags")?;
@@ -121,7 +120,7 @@ impl Face {
         self.flags & SEMI_TRANSPARENT != 0
     }
 
-    /// Returns whether the face is not drawn: collision or a trigger.
+    /// Returns whether the face is invisible: collision or a trigger.
     pub fn is_invisible(&self) -> bool {
         self.flags & (SEMI_TRANSPARENT | INVISIBLE) == INVISIBLE
     }
@@ -140,8 +139,8 @@ fn uv_size(version: Version) -> usize {
     }
 }
 
-/// Reads four texture coordinates: `u0 v0 u1 v1 ...` as bytes, or in version
-/// 6 all u and then all v.
+/// Reads four texture coordinates: `u0 v0 u1 v1 ...` as bytes, or in version 6 all u
+/// and then all v.
 fn read_uv(body: &mut Cursor, version: Version) -> Result<[Uv; 4]> {
     let mut uv = [Uv { u: 0, v: 0 }; 4];
     if version == Version::V6 {

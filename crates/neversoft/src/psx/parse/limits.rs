@@ -16,10 +16,10 @@ pub(super) fn u32_list(cursor: &mut Cursor, count: usize, field: &'static str) -
     (0..count).map(|_| cursor.u32(field)).collect()
 }
 
-/// The number of bytes that may still be read by following pointers.
+/// The remaining number of bytes to read by following pointers.
 ///
-/// Pointers may repeat and records may overlap, but together may not be longer
-/// than twice the bytes that contain them.
+/// Pointers may repeat and records may overlap, but their total length must not exceed
+/// twice the bytes that contain them.
 pub(super) struct Budget(u64);
 
 impl Budget {

@@ -2,8 +2,8 @@
 //! Guns" engine (Apocalypse, Tony Hawk's Pro Skater 1 to 4, Spider-Man, Mat
 //! Hoffman's Pro BMX) on PlayStation, PC and Dreamcast.
 //!
-//! Little-endian; all offsets in the file are absolute. Section numbers in the
-//! comments of this module are those of `docs/formats/psx.md`.
+//! Little-endian, with absolute offsets. Section numbers in the comments of this module
+//! refer to `docs/formats/psx.md`.
 
 mod animation;
 mod check;
@@ -57,7 +57,7 @@ impl Version {
     }
 }
 
-/// The purpose of a file, as detected from its content.
+/// The purpose of a file, detected by its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub enum Kind {
     /// Objects placed in a world.
@@ -75,9 +75,9 @@ pub enum Kind {
 /// A placed model (FORMATS, PSX 2).
 #[derive(Debug, Clone, Default, PartialEq, Eq, GetSize, Record)]
 pub struct Object {
-    /// Bit 1: part of an animated character. The others are unknown.
+    /// Bit 1: part of an animated character. The other bits are unknown.
     pub flags: Hex<u16>,
-    /// Flags of the same kind that the game requests elsewhere.
+    /// Flags of the same kind, requested by the game elsewhere.
     pub inquiry: Hex<u16>,
     /// Position in vertex units with 12 fractional bits; x right, y down,
     /// z forward.
@@ -86,12 +86,12 @@ pub struct Object {
     pub angles: [i16; 3],
     /// Index of the model. May be out of range, with a warning.
     pub model: u16,
-    /// Frame, tint, animation and region, a byte each, which the game sets at run
+    /// Frame, tint, animation and region, one byte each, which the game sets at run
     /// time.
     pub extra: [i16; 2],
     /// Link to another object, which the game sets at run time.
     pub next: u32,
-    /// Offset of the `RGBs` colors that the object uses.
+    /// Offset of the object's `RGBs` colors.
     #[record(derived)]
     pub palette_offset: u32,
 }
@@ -107,10 +107,10 @@ pub struct Psx {
     pub meta_offset: u32,
     /// Placed models, or the parts of a character.
     pub objects: Vec<Object>,
-    /// Offset after the table of model pointers; 0 if that was not reached.
+    /// Offset after the table of model pointers; 0 if it was not reached.
     pub pointer_table_end: u64,
-    /// For version 3: whether model headers have the LOD words (FORMATS, PSX
-    /// 3). `None` if the file has no models.
+    /// For version 3: presence of the LOD words in model headers (FORMATS, PSX 3).
+    /// `None` if the file has no models.
     pub v3_has_lod: Option<bool>,
     /// Geometry, indexed by [`Object::model`].
     pub models: Vec<Model>,
@@ -121,9 +121,9 @@ pub struct Psx {
     /// Ids of textures, indexed by [`Face::texture`] and [`Texture::index`];
     /// the pixels may be in another file.
     pub texture_ids: Vec<u32>,
-    /// Palettes of 16 and then of 256 colors.
+    /// Palettes of 16 colors, then of 256 colors.
     pub palettes: Vec<Palette>,
-    /// Names of detail and of cube map textures, if version 6 has them.
+    /// Names of detail textures and of cube map textures, in version 6.
     pub texture_refs: Option<[Vec<String>; 2]>,
     /// Texture records.
     pub textures: Vec<Texture>,
@@ -151,7 +151,7 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Psx, Box<Incomplete<Option<Ps
 }
 
 impl Object {
-    /// Returns where the object with this number is in a file.
+    /// Returns the offset of the object with this number in a file.
     pub fn offset(number: usize) -> usize {
         const FIRST: usize = 12;
         FIRST + number * Self::SIZE
@@ -215,7 +215,7 @@ impl Psx {
         Ok(())
     }
 
-    /// Follows the model pointers, which are at `pointers_at`.
+    /// Follows the model pointers at `pointers_at`.
     fn read_models(
         &mut self,
         file: &Cursor,
@@ -306,10 +306,9 @@ impl Psx {
         }
     }
 
-    /// Returns the parent of each of the first objects, as an index of
-    /// [`Psx::objects`]; an object that is its own parent is a root. `None`
-    /// without a `HIER` chunk. Parents may be out of range or form cycles, with
-    /// a warning.
+    /// Returns the parents of the first objects, as indices of [`Psx::objects`]; a root
+    /// is its own parent. `None` without a `HIER` chunk. Parents may be out of range or
+    /// form cycles, with a warning.
     pub fn parents(&self) -> Option<&[u16]> {
         self.last_content(|content| match content {
             Content::Hierarchy(parents) => Some(parents.as_slice()),
@@ -317,15 +316,13 @@ impl Psx {
         })
     }
 
-    /// Returns whether the objects are parts of a character that show the model
-    /// with their own number: the game does not use [`Object::model`] in a file
-    /// with `HIER`.
+    /// Returns whether the objects are parts of a character that show the models with
+    /// their own numbers: the game ignores [`Object::model`] in a file with `HIER`.
     pub(crate) fn has_model_for_each_part(&self) -> bool {
         self.parents().is_some() && self.models.len() >= self.objects.len()
     }
 
-    /// Returns the index of the model of each object, which may be out of
-    /// range.
+    /// Returns the model index of each object, which may be out of range.
     pub fn shown_models(&self) -> impl Iterator<Item = usize> {
         let is_by_number = self.has_model_for_each_part();
         let objects = self.objects.iter().enumerate();
@@ -335,7 +332,7 @@ impl Psx {
         })
     }
 
-    /// Returns the colors that change, in the order of the file.
+    /// Returns the animated colors in file order.
     pub fn pulses(&self) -> &[Pulse] {
         self.last_content(|content| match content {
             Content::Pulses(pulses) => Some(pulses.as_slice()),
@@ -344,7 +341,7 @@ impl Psx {
         .unwrap_or_default()
     }
 
-    /// Returns the colors that gouraud faces refer to, as r, g, b.
+    /// Returns the colors for gouraud faces, as r, g, b.
     pub fn gouraud_colors(&self) -> Option<&[[u8; 3]]> {
         self.last_content(|content| match content {
             Content::Colors(colors) => Some(colors.as_slice()),

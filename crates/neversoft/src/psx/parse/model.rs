@@ -20,12 +20,12 @@ pub struct Model {
     pub radius: u32,
     /// Box around the model, in vertex units.
     pub bounds: Bounds,
-    /// The next level of detail; absent in Apocalypse.
+    /// The next level of detail; missing in Apocalypse.
     pub lod: Option<Lod>,
     /// Corners of the faces.
     pub vertices: Vec<Vertex>,
-    /// Unit normals with 12 fractional bits. If there are as many as vertices
-    /// and faces together, the normals of the vertices come first.
+    /// Unit normals with 12 fractional bits. If there are as many as vertices and faces
+    /// together, the vertex normals come first.
     pub normals: Vec<[i16; 3]>,
     /// Triangles and quads.
     pub faces: Vec<Face>,
@@ -45,14 +45,14 @@ pub struct Bounds {
 /// The step to the next level of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Lod {
-    /// Distance where the next model replaces it; 0x7FFF for never.
+    /// Distance where the next model begins to replace it; 0x7FFF for never.
     pub distance: i16,
     /// Index of the next model; 0xFFFF for none.
     pub next: u16,
 }
 
 impl Lod {
-    /// Returns the index of the next model, if there is one.
+    /// Returns the index of the next model, if any.
     pub fn next_model(self) -> Option<usize> {
         (self.next != 0xFFFF).then_some(self.next.into())
     }
@@ -61,22 +61,22 @@ impl Lod {
 /// A vertex as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Vertex {
-    /// x, y and z relative to the object; a stitched vertex has its source's
-    /// number in y, and a corner of a sprite has references in x and y.
+    /// x, y and z relative to the object. A stitched vertex has its source's number in
+    /// y, and a corner of a sprite has references in x and y.
     pub position: [i16; 3],
-    /// 1: other models' vertices are stitched to this one. 2: it is stitched
-    /// itself. 16: corner of a sprite. Every other value is a plain vertex.
+    /// 1: vertices of other models are stitched to this one. 2: stitched. 16: corner of
+    /// a sprite. Other values are plain vertices.
     pub kind: u16,
 }
 
 /// A corner of a sprite: a strip that always faces the camera.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpriteCorner<'a> {
-    /// The end of the axis that the corner is beside.
+    /// The end of the axis beside the corner.
     pub anchor: &'a Vertex,
     /// The other end of the axis.
     pub mate: &'a Vertex,
-    /// Distance from the axis; negative on the other side of it.
+    /// Distance from the axis, negative on its other side.
     pub half_width: i16,
 }
 
@@ -148,8 +148,8 @@ struct VertexRecord {
 }
 
 impl Model {
-    /// Reads the model at the cursor. `has_lod` is set if the header has the
-    /// LOD words.
+    /// Reads the model at the cursor. `has_lod` tells whether headers have the LOD
+    /// words.
     pub(super) fn read(cursor: &mut Cursor, version: Version, has_lod: bool) -> Result<Self> {
         let offset = cursor.offset();
         let flags = read_wide(cursor, version, "flags")?.value;
@@ -213,8 +213,8 @@ impl Model {
         counts
     }
 
-    /// Returns what the fields of a sprite's corner mean; `None` for another
-    /// vertex, and if the axis has no two ends that are plain vertices.
+    /// Returns the meaning of a sprite corner's fields. `None` for other vertices, and
+    /// if the ends of the axis are not two plain vertices.
     pub fn sprite_corner(&self, vertex: &Vertex) -> Option<SpriteCorner<'_>> {
         let [anchor, mate, half_width] = vertex.position;
         let end = |reference: i16| {
@@ -230,8 +230,7 @@ impl Model {
         vertex.is_sprite_corner().then_some(corner)
     }
 
-    /// Returns the texture indices that faces use, each once, in ascending
-    /// order.
+    /// Returns the used texture indices, without duplicates, in ascending order.
     pub fn textures_used(&self) -> Vec<u32> {
         let mut used: Vec<u32> = self.faces.iter().filter_map(|face| face.texture).collect();
         used.sort_unstable();
@@ -240,8 +239,7 @@ impl Model {
     }
 }
 
-/// What the index of a vertex is multiplied by in the corner of a sprite: the
-/// length of a vertex in bytes.
+/// Factor of vertex indices in the corners of sprites: the length of a vertex in bytes.
 const REFERENCE_UNIT: usize = size_of::<VertexRecord>();
 
 /// A count that precedes its items by some bytes.
@@ -252,13 +250,13 @@ struct Count {
 }
 
 impl Count {
-    /// Returns the count, if that many items of `unit_size` bytes are left.
+    /// Returns the count, if that many items of `unit_size` bytes remain.
     fn fits(&self, cursor: &Cursor, unit_size: usize) -> Result<usize> {
         fitting(cursor, self.offset, self.value, unit_size, self.field)
     }
 }
 
-/// Reads a number that is wide in version 3 and narrow in the others.
+/// Reads a number that is wide in version 3 and narrow in other versions.
 fn read_wide(cursor: &mut Cursor, version: Version, field: &'static str) -> Result<Count> {
     Ok(Count {
         offset: cursor.offset(),
@@ -279,10 +277,9 @@ fn read_lod(cursor: &mut Cursor) -> Result<Lod> {
 
 /// Returns whether model headers of a version 3 file have the LOD words.
 ///
-/// No field records this. The first vertex's type, which has few valid bits, is
-/// 4 bytes later with the LOD words; up to five models vote, and if both
-/// variants are possible or neither is, a model votes by the usual LOD
-/// distance.
+/// No field stores this. The first vertex's type, which has few valid bits, is 4 bytes
+/// later with the LOD words. Up to five models vote; if both variants or neither are
+/// possible, a model votes by the usual LOD distance.
 pub(super) fn v3_has_lod(file: &Cursor, pointers: &[u32]) -> bool {
     const EXTENT_END: u64 = 32;
     const LEGAL_TYPE: u16 = 0x13;
@@ -402,7 +399,7 @@ mod tests {
 
     #[test]
     fn an_ambiguous_model_votes_by_the_usual_distance() {
-        // y of the vertex reads as a legal vertex type too.
+        // y of the vertex is also a valid vertex type.
         let with = version_3(true, [1, 1, 1, 1]);
         let without = version_3(false, [0, 0, 0x10, 0]);
         for (bytes, has_lod) in [(with, true), (without, false)] {

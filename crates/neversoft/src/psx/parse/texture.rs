@@ -14,7 +14,7 @@ use hpimount_assets::parse::name;
 use hpimount_containers::io::Warnings;
 use hpimount_containers::io::{Cursor, Result};
 
-/// Number of textures that indicates two more lists before the real number.
+/// Number of textures that announces two more lists before the real number.
 const EXTENDED: u32 = 0xFFFF_FFFF;
 
 /// Flag of a texture whose pixels are in a separate PVR file.
@@ -27,14 +27,13 @@ pub struct Palette {
     pub offset: u64,
     /// Id that textures refer to it by.
     pub id: u32,
-    /// 16 or 256 colors: red in bits 0 to 4, green in 5 to 9, blue in 10 to
-    /// 14, and bit 15 for blending.
+    /// 16 or 256 colors: red in bits 0 to 4, green in 5 to 9, blue in 10 to 14, and bit
+    /// 15 for blending.
     pub colors: Vec<u16>,
 }
 
 impl Palette {
-    /// Returns whether a color is the transparent one: magenta, regardless of
-    /// bit 15.
+    /// Returns whether a color is the transparent one: magenta, regardless of bit 15.
     pub fn is_transparent(color: u16) -> bool {
         color & 0x7FFF == 0x7C1F
     }
@@ -66,12 +65,11 @@ pub struct Texture {
     pub data: TextureData,
 }
 
-/// Pixels of a texture. They are truncated at the end of the file, with a
-/// warning.
+/// Pixels of a texture. At the end of the file, they are truncated with a warning.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub enum TextureData {
-    /// Indices into the palette, row by row from the top; each row has
-    /// `row_size` bytes. With 4 bits the left pixel is in the low half.
+    /// Palette indices, row by row from the top; each row has `row_size` bytes. With 4
+    /// bits, the left pixel is in the low half.
     Indexed {
         /// Bits of an index: 4 or 8.
         bits: u8,
@@ -81,11 +79,11 @@ pub enum TextureData {
         #[get_size(ignore)]
         rows: Bytes,
     },
-    /// 16-bit pixels as the Dreamcast's PVR chip stores them.
+    /// 16-bit pixels in the format of the Dreamcast's PVR chip.
     Pvr {
-        /// Low byte: pixel format; the next one: arrangement.
+        /// Low byte: pixel format; second byte: arrangement.
         pixel_format: u32,
-        /// The pixels, as arranged; a slice of the file.
+        /// The pixels as stored, a slice of the file.
         #[get_size(ignore)]
         data: Bytes,
     },
@@ -105,7 +103,7 @@ impl TextureData {
         }
     }
 
-    /// Returns the pixels as they are stored, if there are any.
+    /// Returns the encoded pixels, if there are any.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Indexed { rows, .. } => rows,
@@ -196,14 +194,14 @@ fn read_refs(cursor: &mut Cursor) -> Result<Vec<String>> {
 }
 
 impl Texture {
-    /// Returns whether the palette is in this file; `None` for a texture that
-    /// needs none.
+    /// Returns whether the palette is in this file, or `None` if the texture needs
+    /// none.
     pub fn palette_found(&self) -> Option<bool> {
         matches!(self.data, TextureData::Indexed { .. }).then_some(self.palette_index.is_some())
     }
 
-    /// Returns the same texture with a copy of its pixels, so that the file is
-    /// not kept in memory.
+    /// Returns a copy of the texture with its own pixels, so that the file is not kept
+    /// in memory.
     pub fn detached(mut self) -> Self {
         if let TextureData::Indexed { rows: pixels, .. } | TextureData::Pvr { data: pixels, .. } =
             &mut self.data
@@ -213,8 +211,7 @@ impl Texture {
         self
     }
 
-    /// Reads a record and its pixels, and returns the offset of their end
-    /// according to the record.
+    /// Reads a record and its pixels. Returns the end according to the record.
     fn read(cursor: &mut Cursor, file: &Bytes, warnings: &mut Warnings) -> Result<(Self, u64)> {
         let offset = cursor.offset();
         let record = cursor.record::<TextureRecord>("record")?;
@@ -267,8 +264,8 @@ impl Texture {
     }
 }
 
-/// Takes the existing rows of indices. They are padded to a multiple of 4
-/// bytes, which the last texture of a file may lack.
+/// Takes the existing rows of indices. They are padded to a multiple of 4 bytes, which
+/// the last texture of a file may lack.
 fn indexed(
     cursor: &mut Cursor,
     file: &Bytes,
@@ -296,7 +293,7 @@ fn pvr(cursor: &mut Cursor, file: &Bytes) -> Result<(TextureData, u64)> {
     Ok((data, size.into()))
 }
 
-/// Takes `length` bytes, or as many as exist.
+/// Takes `length` bytes, or the existing ones.
 fn take_present(cursor: &mut Cursor, file: &Bytes, length: usize) -> Bytes {
     let present = length.min(cursor.remaining());
     let taken = cursor.take(present, "pixels");
@@ -309,7 +306,7 @@ mod tests {
     use super::*;
     use fixtures::psx::{File, texture, words};
 
-    /// Returns a file with these textures, whose palette 0xAA has 16 colors.
+    /// Returns a file with these textures. Its palette 0xAA has 16 colors.
     fn library(textures: &[Vec<u8>]) -> File {
         File {
             texture_ids: vec![1],

@@ -1,6 +1,6 @@
 //! The facts, lists and tables: everything except vertices, normals, faces, colors,
-//! pixels and keyframes, which are only counted. The columns are described in
-//! `docs/formats/psx.md`.
+//! pixels and keyframes, which are only counted. `docs/formats/psx.md` describes the
+//! columns.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use hpimount_assets::view::node::{self, Node, Nodes};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_containers::io::{Endian, Warnings};
 
-/// Returns the page of a file. That of a damaged one has no facts that depend on all
+/// Returns the page of a file. For a damaged file, it lacks facts that depend on all
 /// parts.
 pub(super) fn page(psx: &Psx, is_whole: bool, warnings: Warnings) -> Page<PsxView> {
     let mut page = Page::new(FORMAT.name, heading(psx, is_whole), warnings);
@@ -85,7 +85,7 @@ fn heading(psx: &Psx, is_whole: bool) -> String {
     format!("PSX {kind} (version {version}: {games})")
 }
 
-/// Returns the word for the purpose of a file.
+/// Returns the word for a file's purpose.
 fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::Level => "level",
@@ -96,7 +96,7 @@ fn kind(kind: Kind) -> &'static str {
     }
 }
 
-/// Adds what the models and textures have together.
+/// Adds the totals of models and textures.
 fn add_sums(psx: &Psx, page: &mut Page<PsxView>) {
     let vertices = psx.models.iter().map(|model| model.vertices.len());
     let counts: Vec<_> = psx.models.iter().map(Model::face_counts).collect();
@@ -116,7 +116,7 @@ fn add_sums(psx: &Psx, page: &mut Page<PsxView>) {
 }
 
 /// Returns the corners of the box around all objects, in the unit of object positions.
-/// Angles, which are almost always 0, are ignored.
+/// Ignores angles, which are almost always 0.
 fn bounds(psx: &Psx) -> Option<[[f64; 3]; 2]> {
     let scale = f64::from(psx.vertex_scale());
     let mut whole: Option<[[f64; 3]; 2]> = None;
@@ -155,7 +155,7 @@ fn object_facts(shown: &PsxView) -> Nodes<'_> {
     }))
 }
 
-/// Returns a parent, or -1 for an object that is its own parent.
+/// Returns a parent, or -1 for a root, which is its own parent.
 fn parent_or_root(index: usize, parent: u16) -> i32 {
     if usize::from(parent) == index {
         -1
@@ -190,7 +190,7 @@ fn objects(shown: &PsxView) -> Rows<'_> {
     Rows::new(columns, rows)
 }
 
-/// Returns the value that a text in a row of `objects.tsv` stands for.
+/// Returns the value of a text in a row of `objects.tsv`.
 fn object_cell(_: &PsxView, row: usize, column: &str, text: &str) -> Option<(String, Value)> {
     let (field, value) = match column {
         "model" | "flags" => (column, Value::text(text.to_owned())),
@@ -466,7 +466,7 @@ fn chunks(shown: &PsxView) -> Rows<'_> {
     Rows::new(["tag", "offset", "length", "meaning"], rows)
 }
 
-/// Returns a tag as its four letters, if it has them, otherwise as a number.
+/// Returns a tag as four letters if possible, otherwise as a number.
 fn tag(tag: u32) -> String {
     let letters = tag.to_le_bytes();
     if letters.iter().all(u8::is_ascii_graphic) {

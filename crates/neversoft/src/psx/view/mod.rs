@@ -22,8 +22,7 @@ use hpimount_containers::file_type::{FileType, Magic};
 
 /// PSX models, levels and texture banks.
 ///
-/// PlayStation programs and pictures have the same extension, so the content
-/// decides.
+/// PlayStation programs and pictures have the same extension, so the content decides.
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: psx::EXTENSIONS,
     converted: Conversion::Always(Converted::parts(&[
@@ -87,8 +86,8 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     Ok(page.show(shown, None))
 }
 
-/// Parses a file with this name, which is in the directory of the asset, and
-/// finds its textures. Returns `None` if it is damaged.
+/// Parses a file with this name from the asset's directory, and finds its textures.
+/// Returns `None` if it is damaged.
 pub(crate) fn level(
     bytes: &Bytes,
     name: &str,
@@ -102,8 +101,8 @@ pub(crate) fn level(
 /// Maximum length of the name of a part in bytes.
 const MAX_PART_NAME: usize = 64;
 
-/// Returns the names of a character's parts, with their numbers, from the PSH
-/// file of the same stem.
+/// Returns the names of a character's parts, with their numbers, from the PSH file with
+/// the same stem.
 fn part_names(psx: &Psx, context: &dyn AssetContext) -> Vec<(usize, String)> {
     let names = |psh: Psh| {
         let parts = psh.parts.into_iter().map(|part| part.named);

@@ -1,4 +1,4 @@
-//! A compiled script: its bytes, and what its tokens say about it.
+//! A compiled script: its bytes, and facts derived from its tokens.
 
 mod token;
 
@@ -21,8 +21,7 @@ pub const EXTENSION: &str = "qb";
 /// Extension of packed files.
 pub const PACKED_EXTENSION: &str = "qb_compressed";
 
-/// Maximum length of an unpacked file in bytes; a real one has less than a
-/// hundredth.
+/// Maximum length of an unpacked file in bytes. Real files have less than a hundredth.
 const MAX_UNPACKED: usize = 1 << 26;
 
 /// A parsed script.
@@ -35,11 +34,11 @@ pub struct Qb {
     pub bytes: Tokenized,
     /// The names of hashes, from the file itself.
     pub names: BTreeMap<u32, String>,
-    /// Names whose hash is not the one that the file has for them.
+    /// Names in the file with a wrong hash.
     pub wrong_names: usize,
-    /// The hashes that are used and have no name in the file.
+    /// The used hashes without a name in the file.
     pub unnamed: BTreeMap<u32, Option<String>>,
-    /// The scripts: where each begins, and the hash of its name.
+    /// The offsets of the scripts, and the hashes of their names.
     pub scripts: Vec<(u32, u32)>,
     /// Number of tokens.
     pub tokens: usize,
@@ -49,7 +48,7 @@ pub struct Qb {
     pub has_short_jumps: bool,
     /// Offset of the last token.
     pub end: usize,
-    /// Why the tokens after it were not read.
+    /// The error that ended the reading of tokens.
     pub problem: Option<String>,
     /// Warnings.
     pub warnings: Warnings,
@@ -60,7 +59,7 @@ pub struct Qb {
 pub enum Tokenized {
     /// The file itself.
     Plain(Bytes),
-    /// What was unpacked from it.
+    /// The unpacked bytes.
     Unpacked(Vec<u8>),
 }
 
@@ -131,16 +130,15 @@ pub fn parse(bytes: &Bytes, is_packed: bool) -> Result<Qb> {
     Ok(qb)
 }
 
-/// Returns whether a file has the header of later games: a zero, and its own
-/// length.
+/// Returns whether a file has the header of later games: a zero, and its own length.
 fn is_of_later_games(bytes: &[u8]) -> bool {
     let length = (bytes.len() as u32).to_le_bytes();
     bytes.starts_with(&[0; 4]) && bytes.get(4..8) == Some(&length)
 }
 
 impl Qb {
-    /// Adds what a token says. Returns whether the next one is the name of a
-    /// script; `is_script` says so about this one.
+    /// Collects the facts of a token. Returns whether the next token is the name of a
+    /// script; `is_script` tells this for the current one.
     fn count(&mut self, at: usize, token: &Token<'_>, is_script: bool) -> bool {
         self.tokens += 1;
         self.end = at;

@@ -2,8 +2,8 @@
 
 use hpimount_containers::io::{Cursor, Endian, Error, Result};
 
-/// Maximum length of a name in bytes. A file can repeat a name in every five
-/// bytes, so that longer ones would make its text far longer than itself.
+/// Maximum length of a name in bytes. A file can refer to a name in every five bytes,
+/// so longer names would make its text far longer than the file.
 const MAX_NAME: usize = 255;
 
 /// A token with its data.
@@ -19,7 +19,7 @@ pub enum Token<'a> {
     Name(u32),
     /// A number.
     Integer(i32),
-    /// A number that is written in hexadecimal digits.
+    /// A number in hexadecimal notation.
     Hexadecimal(u32),
     /// A number with a fraction.
     Float(f32),
@@ -27,23 +27,23 @@ pub enum Token<'a> {
     Vector(Vec<f32>),
     /// A text up to its first NUL, and its quote.
     Text(&'a [u8], char),
-    /// The mark of a name that is a parameter.
+    /// The mark of a parameter name.
     Parameter,
     /// A choice of several blocks.
     Random(Random),
     /// An entry of the table of names: a hash, and the name.
     Entry(u32, &'a [u8]),
-    /// An entry of the table of names that is cut off.
+    /// A truncated entry of the table of names.
     CutEntry,
-    /// Data that is not part of the source text.
+    /// Data without source text.
     Hidden,
-    /// The jump of a block of two bytes.
+    /// A two-byte jump of a block.
     ShortJump,
     /// A token that is not known.
     Unknown(u8),
 }
 
-/// A word of the language, or a sign.
+/// A keyword or an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Word {
     /// The word.
@@ -76,17 +76,17 @@ pub enum Nesting {
 pub struct Random {
     /// Word.
     pub word: &'static str,
-    /// The weight of each block; all are 1 in files without weights.
+    /// The weight of each block; 1 in files without weights.
     pub weights: Vec<u16>,
     /// Where each block begins.
     pub targets: Vec<usize>,
-    /// Where the blocks end, by the jump before the second one.
+    /// The end of the blocks, according to the jump before the second one.
     pub end: Option<usize>,
     /// True if the file has weights.
     pub is_weighted: bool,
 }
 
-/// Reads tokens up to and including the end, an error, or an unknown one.
+/// Reads tokens up to and including the end, an error, or an unknown token.
 pub struct Tokens<'a> {
     bytes: &'a [u8],
     cursor: Cursor<'a>,
@@ -154,7 +154,7 @@ impl<'a> Tokens<'a> {
         })
     }
 
-    /// Reads a choice. Only its structure tells whether there are weights.
+    /// Reads a choice. Only its structure reveals whether there are weights.
     fn read_random(&mut self, word: &'static str) -> Result<Random> {
         let at = self.cursor.offset() - 1;
         let count = self.cursor.u32("number of blocks")?;
@@ -207,7 +207,8 @@ fn vector(cursor: &mut Cursor<'_>, parts: usize) -> Result<Vec<f32>> {
     (0..parts).map(|_| cursor.f32("vector")).collect()
 }
 
-/// Reads the table of a choice; `None` if its blocks are not where it says.
+/// Reads the table of a choice, or returns `None` if its blocks are not at the stored
+/// offsets.
 fn read_blocks(
     cursor: &mut Cursor<'_>,
     bytes: &[u8],
@@ -239,9 +240,9 @@ fn read_blocks(
     })
 }
 
-/// Checks the blocks of a choice whose table ends at `at`: only ends of lines
-/// come before the first one, and a jump before each other one. Returns where
-/// the first jump leads; `None` if they do not fit.
+/// Checks the blocks of a choice whose table ends at `at`: only ends of lines precede
+/// the first block, and a jump precedes each other block. Returns the target of the
+/// first jump, or `None` if they do not fit.
 fn fits(bytes: &[u8], mut at: usize, targets: &[usize]) -> Option<Option<usize>> {
     let (&first, &last) = (targets.first()?, targets.last()?);
     while at < first {
@@ -337,8 +338,7 @@ fn word(code: u8) -> Option<Word> {
     })
 }
 
-/// Returns whether a name cannot be written as it is, because it would be read
-/// as a word of the language.
+/// Returns whether a name must be quoted because it is a keyword.
 pub(crate) fn is_reserved(name: &str) -> bool {
     const OTHERS: [&str; 4] = ["while", "randomshuffle", "nan", "inf"];
     let words = (0..=0x48_u8).filter_map(|code| match word(code) {

@@ -20,7 +20,7 @@ pub const EXTENSIONS: &[&str] = &["tim", "tm2"];
 /// First bytes of a TIM2 file.
 const TIM2: &[u8] = b"TIM2";
 
-/// Maximum number of pictures of a file that are read.
+/// Maximum number of pictures to read from a file.
 const MAX_PICTURES: usize = 256;
 
 /// A parsed file.
@@ -28,7 +28,7 @@ const MAX_PICTURES: usize = 256;
 pub struct Tim {
     /// The header of a TIM2 file; a TIM file has none.
     pub header: Option<Tim2Header>,
-    /// The pictures, in the order of the file.
+    /// The pictures, in file order.
     pub pictures: Vec<Stored>,
     /// Warnings.
     pub warnings: Warnings,
@@ -56,7 +56,7 @@ pub struct Stored {
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// What only one of the two formats has.
+    /// Properties that exist in one of the formats only.
     pub details: Details,
     /// The rows, from the top.
     #[get_size(ignore)]
@@ -68,7 +68,7 @@ pub struct Stored {
     pub(super) colors: Bytes,
 }
 
-/// What only one of the two formats stores about a picture.
+/// Properties of a picture in one of the formats.
 #[derive(Debug, Clone, GetSize)]
 pub enum Details {
     /// TIM.
@@ -77,7 +77,7 @@ pub enum Details {
         palette: Option<Block>,
         /// The block of the pixels.
         picture: Block,
-        /// Colors of the palettes with the bit for semi-transparency.
+        /// Colors of the palettes with the semi-transparency bit.
         stp_colors: usize,
     },
     /// TIM2.
@@ -92,8 +92,7 @@ pub enum Details {
         is_linear: bool,
         /// The format, as it is stored.
         format: u8,
-        /// Lengths of all levels in bytes, as they are stored; empty without smaller
-        /// ones.
+        /// Lengths of all levels in bytes, as stored; empty without smaller levels.
         level_sizes: Vec<u32>,
     },
 }
@@ -101,9 +100,9 @@ pub enum Details {
 /// A rectangle of the video memory.
 #[derive(Debug, Clone, Copy, GetSize)]
 pub struct Block {
-    /// Length of the block in bytes, as it is stored.
+    /// Length of the block in bytes, as stored.
     pub size: u32,
-    /// Left edge in the video memory, in words of 16 bits.
+    /// Left edge in video memory, in 16-bit words.
     pub x: u16,
     /// Upper edge in the video memory.
     pub y: u16,
@@ -163,8 +162,8 @@ impl Stored {
         }
     }
 
-    /// Returns the number of pictures it is shown as: one for each palette, or
-    /// one without palettes.
+    /// Returns the number of shown pictures: one for each palette, or one without
+    /// palettes.
     pub fn faces(&self) -> usize {
         self.palettes().max(1)
     }
@@ -196,7 +195,8 @@ impl Stored {
         }
     }
 
-    /// Returns the colors of the palette with this number; missing ones are transparent.
+    /// Returns the colors of the palette with this number; missing colors are
+    /// transparent.
     pub(super) fn palette(&self, number: usize) -> Vec<[u8; 4]> {
         let count = 1_usize << self.bits;
         if self.palettes() == 0 {
@@ -211,8 +211,8 @@ impl Stored {
         colors.collect()
     }
 
-    /// Returns the place of a color in the bytes of all palettes, if it is there. In a
-    /// palette of the PlayStation 2 that is not linear, some change places.
+    /// Returns the location of a color in the bytes of all palettes, if it exists. In a
+    /// PlayStation 2 palette that is not linear, some colors change places.
     pub(super) fn slot(&self, palette: usize, index: usize) -> Option<Range<usize>> {
         let (size, number) = match self.details {
             Details::PlayStation { .. } => (2, (palette << self.bits) + index),
@@ -250,7 +250,7 @@ impl Stored {
         }
     }
 
-    /// Stores the nearest color over another one, which decides about blending.
+    /// Stores the nearest color, with the blending bit of the old one.
     pub(super) fn store(&self, color: [u8; 4], stored: &mut [u8]) {
         if let [low, high] = *stored {
             let old = u16::from_le_bytes([low, high]);
@@ -266,7 +266,8 @@ impl Stored {
         }
     }
 
-    /// Returns the places of the levels in the pixels, and their sizes.
+    /// Returns the locations and sizes of the levels in the pixels. Fails with a reason
+    /// if smaller levels are not where expected.
     pub(super) fn levels(&self) -> Result<Vec<Place>, String> {
         let (count, lengths) = match &self.details {
             Details::PlayStation { .. } => (1, &[][..]),
@@ -317,7 +318,7 @@ impl Stored {
 
 /// The place of a level.
 pub(super) struct Place {
-    /// The range of its bytes in the bytes of all pixels.
+    /// The range of the level in the bytes of all pixels.
     pub(super) bytes: Range<usize>,
     /// Bytes of a row.
     pub(super) row_size: usize,

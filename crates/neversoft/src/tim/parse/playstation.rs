@@ -10,8 +10,7 @@ use hpimount_containers::io::{Cursor, Error, Result, Warnings};
 /// First word of a picture.
 const MAGIC: u32 = 0x10;
 
-/// Bits of the flags that mean something: the mode, and whether there are
-/// palettes.
+/// Known bits of the flags: the mode, and the presence of palettes.
 const KNOWN_FLAGS: u32 = 0xF;
 
 /// The flag of a picture with palettes.
@@ -26,10 +25,10 @@ const SEMI_TRANSPARENT: u16 = 0x8000;
 /// Bytes of a block before its data.
 const BLOCK_HEAD: usize = 12;
 
-/// Bytes of the smallest picture: its header and an empty block.
+/// Size of the smallest picture: its header and an empty block.
 const SMALLEST: usize = 20;
 
-/// Reads the pictures, which follow each other at multiples of 4 bytes.
+/// Reads the consecutive pictures at multiples of 4 bytes.
 pub(super) fn read(cursor: &mut Cursor<'_>, file: &Bytes, tim: &mut Tim) -> Result<()> {
     let first = picture(cursor, file, &mut tim.warnings)?;
     tim.pictures.push(first);
@@ -103,9 +102,9 @@ fn picture(cursor: &mut Cursor<'_>, file: &Bytes, warnings: &mut Warnings) -> Re
     })
 }
 
-/// Reads a block. Its length is wrong in some files: the larger of the length
-/// and the size of the rectangle is taken, as far as there are bytes. Returns
-/// the bytes of the rectangle.
+/// Reads a block. Its length is wrong in some files: the maximum of the length and the
+/// size of the rectangle is used, as far as there are bytes. Returns the bytes of the
+/// rectangle.
 fn block<'a>(
     cursor: &mut Cursor<'a>,
     what: &'static str,
@@ -141,7 +140,7 @@ impl Block {
     }
 }
 
-/// Returns a color; black without the bit for semi-transparency is transparent.
+/// Converts a color. Black without the semi-transparency bit is transparent.
 pub(super) fn color(stored: u16) -> [u8; 4] {
     match stored {
         0 => [0; 4],
@@ -149,8 +148,8 @@ pub(super) fn color(stored: u16) -> [u8; 4] {
     }
 }
 
-/// Returns the nearest color; `old` is another one with the same bit for
-/// semi-transparency. Opaque black needs this bit.
+/// Returns the nearest color with the semi-transparency bit of `old`. Opaque black
+/// always has this bit.
 pub(super) fn nearest(color: [u8; 4], old: u16) -> u16 {
     if color[3] < OPAQUE {
         return 0;

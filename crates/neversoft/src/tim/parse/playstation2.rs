@@ -8,10 +8,10 @@ use hpimount_containers::io::{Cursor, Error, Result};
 /// Smallest header of a picture in bytes.
 const SMALLEST_HEADER: u16 = 48;
 
-/// The flag of a palette whose colors are in the order of the indices.
+/// The flag of a linear palette, with the colors in index order.
 const LINEAR: u8 = 0x80;
 
-/// Bytes of the registers before the lengths of levels, behind the smallest header.
+/// Size of the registers between the smallest header and the lengths of levels.
 const REGISTERS: usize = 16;
 
 /// Reads the header and the pictures.
@@ -48,7 +48,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, file: &Bytes, tim: &mut Tim) -> Resu
     Ok(())
 }
 
-/// Reads a picture; returns it and its length.
+/// Reads a picture. Returns it and its length.
 fn picture(cursor: &mut Cursor<'_>, file: &Bytes) -> Result<(Stored, u64)> {
     let offset = cursor.offset();
     let total = cursor.u32("picture length")?;
@@ -81,8 +81,8 @@ fn picture(cursor: &mut Cursor<'_>, file: &Bytes) -> Result<(Stored, u64)> {
     if bits <= 8 && !(1..=3).contains(&palette_type) {
         return Err(unknown(offset + 18, "palette type", palette_kind));
     }
-    // Pictures that share bytes would be many from few: the next one begins
-    // behind this one at the earliest.
+    // Pictures with shared bytes would make a small file expensive: the next picture
+    // begins after this one at the earliest.
     let length = u64::from(total).max(cursor.offset() - offset);
     let details = Details::PlayStation2 {
         mipmaps,
@@ -105,7 +105,7 @@ fn picture(cursor: &mut Cursor<'_>, file: &Bytes) -> Result<(Stored, u64)> {
     Ok((picture, length))
 }
 
-/// Reads the lengths of all levels, which only a header of a picture with smaller ones has.
+/// Reads the lengths of all levels, which exist only in pictures with smaller levels.
 fn level_sizes(
     cursor: &mut Cursor<'_>,
     offset: u64,
@@ -124,7 +124,7 @@ fn unknown(offset: u64, field: &'static str, kind: u8) -> Error {
     Error::damaged(offset, field, format!("{kind} is unknown"))
 }
 
-/// Returns the bits of a pixel in a picture of this type.
+/// Returns the bits per pixel of this type.
 fn bits_of(kind: u8) -> Option<u8> {
     [16, 24, 32, 4, 8]
         .get(usize::from(kind).checked_sub(1)?)

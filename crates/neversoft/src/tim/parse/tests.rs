@@ -1,6 +1,6 @@
 use super::*;
 
-/// A TIM picture: the blocks with their real length.
+/// A TIM picture with the real lengths of its blocks.
 pub(crate) fn tim(flags: u32, palette: Option<&[u16]>, size: [u16; 2], data: &[u8]) -> Vec<u8> {
     let block = |[words, height]: [u16; 2], data: &[u8]| {
         let length = 12 + data.len() as u32;

@@ -6,7 +6,7 @@ use hpimount_containers::io::{Cursor, Result};
 /// Maximum length of a text in bytes.
 const MAX_TEXT: usize = 256;
 
-/// Skips the bytes up to a multiple of `unit` in the file, or to the end.
+/// Skips the padding up to a multiple of `unit` in the file, or to the end.
 pub(super) fn align(cursor: &mut Cursor<'_>, unit: u64) {
     let padding = cursor.offset().next_multiple_of(unit) - cursor.offset();
     let padding = cursor.remaining().min(padding as usize);

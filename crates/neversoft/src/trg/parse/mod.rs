@@ -1,5 +1,4 @@
-//! The nodes of a level. They are found when a file is parsed, and decoded when
-//! they are used.
+//! The nodes of a level. Parsing locates them, and they are decoded on demand.
 
 mod fields;
 mod node;
@@ -27,7 +26,7 @@ pub const MAGIC: &[u8] = b"_TRG";
 pub struct Trg {
     /// Major and minor version.
     pub version: [u16; 2],
-    /// Where each node is; `None` for an offset outside of the nodes.
+    /// The location of each node; `None` for an offset outside of the nodes.
     places: Vec<Place>,
     /// Number of nodes of each kind.
     pub kinds: BTreeMap<String, usize>,
@@ -39,8 +38,7 @@ pub struct Trg {
     bytes: Bytes,
 }
 
-/// The offset of a node, and where it ends: 0 if the offset is outside of the
-/// nodes.
+/// The offset and end of a node; 0 if the offset is outside of the nodes.
 #[derive(Debug, Clone, Copy, GetSize)]
 struct Place {
     start: u32,
@@ -79,7 +77,7 @@ pub fn parse(bytes: &Bytes) -> Result<Trg> {
     Ok(trg)
 }
 
-/// Returns where nodes with these offsets are, in a file of `size` bytes: each
+/// Returns the locations of nodes with these offsets in a file of `size` bytes: each
 /// one ends where the next one begins. Nodes begin at `first` or later.
 fn places(offsets: &[u32], table: u64, first: u64, size: usize) -> Result<Vec<Place>> {
     let is_inside = |offset: u32| u64::from(offset) >= first && offset as usize + 2 <= size;
@@ -188,8 +186,8 @@ impl Trg {
 pub(super) mod tests {
     use super::*;
 
-    /// Returns a file of version 2.0 with these nodes, each of them an even
-    /// number of bytes.
+    /// Returns a file of version 2.0 with these nodes, each with an even number of
+    /// bytes.
     pub(crate) fn file(nodes: &[Vec<u8>]) -> Vec<u8> {
         let mut file = b"_TRG\x02\0\0\0".to_vec();
         file.extend((nodes.len() as u32).to_le_bytes());
@@ -202,12 +200,12 @@ pub(super) mod tests {
         file
     }
 
-    /// Returns words in the order of the file.
+    /// Returns words in the byte order of the file.
     pub(crate) fn words(words: &[u16]) -> Vec<u8> {
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
-    /// Returns the point of a rail, which takes a multiple of 4 bytes.
+    /// Returns a rail point, whose size is a multiple of 4 bytes.
     pub(crate) fn rail(link: u16, position: [i32; 3]) -> Vec<u8> {
         let position = position.map(|part| (part * 4096).to_le_bytes()).concat();
         [words(&[10, 1, link, 0]), position, words(&[17, 0])].concat()
@@ -231,7 +229,7 @@ pub(super) mod tests {
     #[test]
     fn a_node_ends_where_the_next_one_in_the_file_begins() {
         let mut bytes = file(&[words(&[77, 1, 2]), words(&[255]), words(&[77, 3])]);
-        // The first and the last one in another order.
+        // The first and the last one in reverse order.
         let (first, last) = (bytes[12..16].to_vec(), bytes[20..24].to_vec());
         bytes[12..16].copy_from_slice(&last);
         bytes[20..24].copy_from_slice(&first);

@@ -15,7 +15,7 @@ const MAX_FLAG: u8 = 9;
 /// Maximum number of flags of a baddy.
 const MAX_FLAGS: usize = 8;
 
-/// A decoded node. Which fields it has depends on its kind.
+/// A decoded node. Its fields depend on its kind.
 #[derive(Debug, Clone, Default)]
 pub struct Node {
     /// Kind; see [`kind_name`].
@@ -26,7 +26,7 @@ pub struct Node {
     pub priority: Option<u16>,
     /// Flags.
     pub flags: Option<Flags>,
-    /// Numbers of the nodes that it is linked to.
+    /// Numbers of the linked nodes.
     pub links: Option<Vec<u16>>,
     /// Position with 12 fractional bits; x right, y down, z forward.
     pub position: Option<[i32; 3]>,
@@ -48,10 +48,11 @@ pub struct Node {
     pub script: Option<Vec<Command>>,
     /// Bytes that were not decoded.
     pub rest: Option<Vec<u8>>,
-    /// Why the node was not decoded; then it has only its kind and its bytes.
+    /// The reason why the node was not decoded. Then it has only its kind and its
+    /// bytes.
     pub problem: Option<String>,
-    /// Where numbers and bytes are in the file, by the names of their fields; those of
-    /// lists where their first element is.
+    /// Offsets of numbers, bytes, and first elements of lists in the file, by field
+    /// name.
     places: Vec<(&'static str, usize)>,
 }
 
@@ -60,11 +61,11 @@ pub struct Node {
 pub enum Flags {
     /// Bits.
     Bits(u16),
-    /// The numbers of the flags that are set.
+    /// The numbers of the set flags.
     List(Vec<u8>),
 }
 
-/// Returns the name of a kind of nodes.
+/// Returns the name of a node kind.
 pub fn kind_name(kind: u16) -> Cow<'static, str> {
     let name = match kind {
         1 => "baddy",
@@ -97,7 +98,8 @@ pub fn kind_name(kind: u16) -> Cow<'static, str> {
 }
 
 impl Node {
-    /// Returns where the field with this name is in the file, if it has bytes of its own.
+    /// Returns the location of the field with this name in the file, if it is stored
+    /// there.
     pub fn place(&self, field: &str) -> Option<usize> {
         let mut places = self.places.iter();
         places
@@ -105,7 +107,7 @@ impl Node {
             .map(|(_, place)| *place)
     }
 
-    /// Notes that a field begins at the cursor.
+    /// Records that a field begins at the cursor.
     fn begins(&mut self, field: &'static str, cursor: &Cursor<'_>) {
         self.places.push((field, cursor.offset() as usize));
     }
@@ -186,7 +188,7 @@ impl Node {
         Ok(())
     }
 
-    /// Reads the place and the flags of a point of a rail.
+    /// Reads the position and the flags of a rail point.
     fn read_rail(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
         self.read_place(cursor)?;
         self.read_words(cursor)?;
@@ -298,14 +300,14 @@ impl Node {
         self.read_unknown(cursor);
     }
 
-    /// Reads the bytes from a command on that could not be read.
+    /// Reads the bytes from an unreadable command on.
     fn read_unknown(&mut self, cursor: &mut Cursor<'_>) {
         if cursor.remaining() >= 2 {
             self.read_rest(cursor);
         }
     }
 
-    /// Returns whether it is a point of a rail.
+    /// Returns whether it is a rail point.
     pub fn is_rail(&self) -> bool {
         matches!(self.kind, 10 | 11)
     }
@@ -323,8 +325,8 @@ fn remaining(cursor: &mut Cursor<'_>) -> Vec<u8> {
     rest.unwrap_or_default().to_vec()
 }
 
-/// Reads the flags of a baddy up to a byte 0xFF; `None` if there is no list of
-/// flags: only some baddies have one, and no field says so.
+/// Reads the flags of a baddy up to a byte 0xFF. Returns `None` if there is no list of
+/// flags: only some baddies have one, and no field tells.
 fn flags(cursor: &mut Cursor<'_>) -> Result<Option<Vec<u8>>> {
     let mut ahead = cursor.clone();
     let mut flags = Vec::new();

@@ -7,7 +7,7 @@ use hpimount_containers::io::{Cursor, Error, Result};
 /// The end of commands.
 const END: u16 = 0xFFFF;
 
-/// How deep the values of a statement may be nested.
+/// Maximum nesting depth of the values of a statement.
 const MAX_NESTING: usize = 8;
 
 /// A command or statement.
@@ -34,8 +34,8 @@ pub enum Argument {
     Variable(Command),
 }
 
-/// Reads commands up to their end. At an unknown or damaged one, the cursor
-/// stays there: nothing says how long it is.
+/// Reads commands up to their end. At an unknown or damaged command, the cursor stays
+/// there, because its length is unknown.
 pub(super) fn commands(cursor: &mut Cursor<'_>, minor: u16) -> Vec<Command> {
     let mut commands = Vec::new();
     while cursor.remaining() >= 2 {
@@ -43,7 +43,7 @@ pub(super) fn commands(cursor: &mut Cursor<'_>, minor: u16) -> Vec<Command> {
         match read_command(&mut ahead, minor) {
             Ok(Some(command)) => commands.push(command),
             Ok(None) => {
-                // What follows the end belongs to no command.
+                // Data after the end does not belong to a command.
                 let _ = cursor.take(cursor.remaining(), "rest");
                 return commands;
             }
@@ -67,9 +67,9 @@ fn read_command(cursor: &mut Cursor<'_>, minor: u16) -> Result<Option<Command>> 
     Ok(Some(command(cursor, name, letters, 0)?))
 }
 
-/// Reads the statements of a script up to the end of the node, because some
-/// scripts continue after their end. At an unknown or damaged statement, the
-/// cursor stays there.
+/// Reads the statements of a script up to the end of the node, because some scripts
+/// continue after their end. At an unknown or damaged statement, the cursor stays
+/// there.
 pub(super) fn script(cursor: &mut Cursor<'_>) -> Vec<Command> {
     let mut statements = Vec::new();
     while cursor.remaining() >= 2 {
@@ -118,7 +118,7 @@ fn command(
     Ok(Command { name, arguments })
 }
 
-/// Reads what a letter of a [`Row`] stands for.
+/// Reads the argument for a letter of a [`Row`].
 fn argument(
     cursor: &mut Cursor<'_>,
     letter: u8,

@@ -11,7 +11,7 @@
 /// ```
 pub(super) type Row = (u16, &'static str, &'static str);
 
-/// Returns the row of a number. The rows of a table are in ascending order.
+/// Returns the row of a number. Tables are sorted by number.
 pub(super) fn row(table: &[Row], number: u16) -> Option<Row> {
     let index = table.binary_search_by_key(&number, |row| row.0).ok()?;
     Some(table[index])
@@ -96,7 +96,7 @@ pub(super) const COMMANDS: &[Row] = &[
     (302, "EndLevelNode", "h"),
 ];
 
-/// The command that Mat Hoffman's Pro BMX has in the place of another one.
+/// The command that replaces another one in Mat Hoffman's Pro BMX.
 pub(super) const BMX_GAP: Row = (204, "Gap", "hhs");
 
 /// Variables of scripts, as values.
@@ -138,7 +138,7 @@ pub(super) const VARIABLES: &[Row] = &[
     (0x2200, "V_COLLISION_COUNT", ""),
 ];
 
-/// What is assigned to a variable that is a statement, after its own arguments.
+/// The value assigned to a variable in a statement, after the variable's own arguments.
 #[rustfmt::skip]
 pub(super) const ASSIGNED: &[Row] = &[
     (0x2100, "V_HEALTH", "v"),
