@@ -21,7 +21,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     types: &[FileType {
         magic: &[Magic::at(0, &[4, 0, 0, 0]), Magic::at(0, &[6, 0, 0, 0])],
         priority: 50,
-        // COBOL has this extension, too; it is text.
+        // COBOL files have this extension, too; they are text.
         patterns: &["*.cob"],
         ..FileType::new("application/x-ta-cob", Some("Total Annihilation script"))
     }],

@@ -1,4 +1,4 @@
-//! How the root of a game or a mod is recognized.
+//! Detection of the root of a game or a mod.
 
 /// Directories in the root of a game or a mod.
 pub const DIRECTORIES: [&str; 22] = [
@@ -26,5 +26,5 @@ pub const DIRECTORIES: [&str; 22] = [
     "weapons",
 ];
 
-/// Number of [`DIRECTORIES`] that make a directory the root of a game or a mod.
+/// Minimum number of [`DIRECTORIES`] in the root of a game or a mod.
 pub const FEWEST_DIRECTORIES: usize = 2;

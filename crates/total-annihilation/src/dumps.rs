@@ -1,4 +1,4 @@
-//! The generated files of small assets, compared with the texts in `dumps/`.
+//! Golden tests: the generated files of small assets, compared with `dumps/`.
 
 use std::sync::Arc;
 

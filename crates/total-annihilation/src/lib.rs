@@ -2,19 +2,18 @@
 //!
 //! The asset formats of Total Annihilation and TA: Kingdoms, as typed models.
 //!
-//! All numbers are little-endian, all pointers are absolute offsets, and
-//! nothing is aligned (FORMATS, TA 1). Models keep slices of the file
-//! instead of copies; pictures are decoded on demand.
+//! All numbers are little-endian, all pointers are absolute offsets, and nothing is
+//! aligned (FORMATS, TA 1). Models keep slices of the file instead of copies; pictures
+//! are decoded on demand.
 //!
-//! Each format has a room: its `parse` reads the bytes, its `export`, if it has
-//! one, turns the model into pictures or scenes, and its `view` declares the
-//! format and writes the files of `X.meta`. A `parse` uses no view and no other
-//! format, except that maps and sections share [`terrain`]. Views use other
-//! formats in one direction: all pictures need palettes ([`pal`]), models ([`tdo`])
-//! take textures from sprites ([`gaf`]), and maps ([`tnt`]) draw both. Models read
-//! the scripts ([`cob`]) of their units; the view of scripts, which reads the models,
-//! is above both ([`cob_view`]). [`tables`] is above all
-//! formats and has the reports about a whole mod.
+//! Each format has a folder: `parse` reads the bytes, `export`, if present, turns the
+//! model into pictures or scenes, and `view` declares the format and writes the files
+//! of `X.meta`. A `parse` uses no view and no other format, except that maps and
+//! sections share [`terrain`]. Views use other formats in one direction: all pictures
+//! need palettes ([`pal`]), models ([`tdo`]) take textures from sprites ([`gaf`]), and
+//! maps ([`tnt`]) draw both. Models read the scripts ([`cob`]) of their units; the view
+//! of scripts, which reads the models, is above both ([`cob_view`]). [`tables`] is
+//! above all formats and has the reports about a whole mod.
 
 #![forbid(unsafe_code)]
 

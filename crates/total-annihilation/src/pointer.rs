@@ -1,4 +1,4 @@
-//! Pointers and names: common parts of several formats (FORMATS, TA 1).
+//! Pointers and names, which several formats share (FORMATS, TA 1).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use get_size2::GetSize;
 use hpimount_containers::io::{Cursor, Endian, Result};
 use hpimount_containers::text::{to_windows_1252, windows_1252};
 
-/// Maximum number of bytes of a name that ends with a NUL.
+/// Maximum length of a NUL-terminated name in bytes.
 const MAX_NAME_LENGTH: usize = 256;
 
 /// Returns a cursor over a file; all numbers are little-endian.
@@ -17,23 +17,21 @@ pub(super) fn little(file: &[u8]) -> Cursor<'_> {
     Cursor::new(file, 0, Endian::Little)
 }
 
-/// Returns the number at `index` in a list of 16-bit numbers; `None` after its
-/// end.
+/// Returns the number at `index` in a list of 16-bit numbers, or `None` after its end.
 pub(super) fn u16_at(list: &[u8], index: usize) -> Option<u16> {
     let start = index.checked_mul(2)?;
     let bytes = list.get(start..start.checked_add(2)?)?;
     Some(u16::from_le_bytes(bytes.try_into().ok()?))
 }
 
-/// Returns the number at `index` in a list of 32-bit numbers; `None` after its
-/// end.
+/// Returns the number at `index` in a list of 32-bit numbers, or `None` after its end.
 pub(super) fn u32_at(list: &[u8], index: usize) -> Option<u32> {
     let start = index.checked_mul(4)?;
     let bytes = list.get(start..start.checked_add(4)?)?;
     Some(u32::from_le_bytes(bytes.try_into().ok()?))
 }
 
-/// An absolute offset that is stored in a file.
+/// An absolute offset in a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pointer {
     /// Where it points.
@@ -65,8 +63,8 @@ impl Pointer {
         little(file).follow(self.target.into(), self.stored_at, self.field)
     }
 
-    /// Returns `count` items of `size` bytes each at the target. Without items
-    /// the pointer may have any value.
+    /// Returns `count` items of `size` bytes each at the target. Without items, the
+    /// pointer may have any value.
     pub(super) fn items(self, file: &Bytes, count: u64, size: usize) -> Result<Bytes> {
         if count == 0 {
             return Ok(Bytes::new());
@@ -76,7 +74,7 @@ impl Pointer {
         Ok(file.slice_ref(cursor.take(count * size, self.field)?))
     }
 
-    /// Returns the name at the target, and whether it has an end within
+    /// Returns the name at the target, and whether it is terminated within
     /// [`MAX_NAME_LENGTH`] bytes.
     pub(super) fn name(self, file: &Bytes) -> Result<(Name, bool)> {
         let mut cursor = self.follow(file)?;
@@ -94,7 +92,7 @@ impl Pointer {
 pub struct Name(#[get_size(ignore)] Bytes);
 
 impl Name {
-    /// Creates a name; what is not in Windows-1252 is lost.
+    /// Creates a name. Characters outside of Windows-1252 are lost.
     pub(crate) fn new(text: &str) -> Self {
         Self(Bytes::copy_from_slice(&to_windows_1252(text)))
     }
@@ -122,8 +120,8 @@ impl fmt::Debug for Name {
     }
 }
 
-/// Names in a table of pointers. They are looked up on demand, since any number
-/// of pointers may refer to one long name.
+/// Names in a table of pointers. They are looked up on demand, since any number of
+/// pointers may share a long name.
 #[derive(Debug, Clone, Default, GetSize)]
 pub struct Names {
     #[get_size(ignore)]
@@ -134,8 +132,8 @@ pub struct Names {
 }
 
 impl Names {
-    /// Returns the names in the table at `pointer`, and how many of them have
-    /// no end.
+    /// Returns the names in the table at `pointer`, and the number of unterminated
+    /// ones.
     pub(super) fn read(
         file: &Bytes,
         pointer: Pointer,
@@ -173,7 +171,7 @@ impl Names {
         Some(name)
     }
 
-    /// Returns all names, in the order of the file.
+    /// Returns all names in file order.
     pub fn iter(&self) -> impl Iterator<Item = Name> {
         (0..self.len()).filter_map(|index| self.get(index))
     }

@@ -5,8 +5,7 @@ pub(crate) fn stem(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// Returns a name as a part of a file's name, without separators and control
-/// characters.
+/// Returns a name as a part of a file name, without separators and control characters.
 pub(crate) fn file_part(name: &str) -> String {
     let safe = |c: char| {
         if c.is_control() || "/\\".contains(c) {

@@ -1,4 +1,4 @@
-//! Edited pictures as BMP: size, depth and palette stay.
+//! Import of edited pictures as BMP. Size, depth and palette are fixed.
 
 use crate::bmp::PICTURE;
 use hpimount_assets::model::palette::Palettized;

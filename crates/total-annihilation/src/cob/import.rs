@@ -8,7 +8,7 @@ use hpimount_containers::text::windows_1252;
 /// The text of a script.
 pub(crate) const TEXT: &str = "script.bos";
 
-/// Maximum number of bytes of a text, or of a file that it includes.
+/// Maximum size of a text or an included file in bytes.
 const MAX_TEXT: usize = 4 << 20;
 
 /// Compiles an edited `script.bos`.
@@ -43,7 +43,7 @@ pub(crate) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     }))
 }
 
-/// Returns a text in UTF-8, or else in Windows-1252.
+/// Decodes a text as UTF-8, or else as Windows-1252.
 fn text(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.trim_start_matches('\u{FEFF}').to_owned(),

@@ -37,7 +37,7 @@ pub struct Fnt {
 pub struct Glyph {
     /// Width in pixels.
     pub width: u8,
-    /// 255 for each pixel that is set and 0 for each other one, row by row.
+    /// Pixels row by row: 255 if set, otherwise 0.
     pub pixels: Vec<u8>,
 }
 
@@ -56,7 +56,7 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Fnt, Box<Incomplete<Fnt>>> {
 }
 
 impl Fnt {
-    /// Returns the picture of a character; `None` if the font has none.
+    /// Returns the picture of a character, if the font has it.
     pub fn glyph(&self, character: u8) -> Option<Glyph> {
         let (width, bits) = self.stored(character)?;
         let pixels = (0..usize::from(width) * usize::from(self.height)).map(|pixel| {
@@ -69,7 +69,7 @@ impl Fnt {
         })
     }
 
-    /// Returns the width of a character in pixels; `None` if the font has none.
+    /// Returns the width of a character in pixels, if the font has it.
     pub fn width(&self, character: u8) -> Option<u8> {
         Some(self.stored(character)?.0)
     }
@@ -96,7 +96,7 @@ impl Fnt {
         Ok(())
     }
 
-    /// Returns the offset of the glyph of a character; 0 if there is none.
+    /// Returns the offset of a character's glyph; 0 without a glyph.
     fn pointer(&self, character: u8) -> u16 {
         u16_at(&self.table, character.into()).unwrap_or_default()
     }

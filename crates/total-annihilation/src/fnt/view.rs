@@ -1,4 +1,4 @@
-//! View of a font: all of its characters.
+//! View of a font: a sheet of all characters.
 
 use std::io::{self, Write};
 
@@ -27,7 +27,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("FNT", open)
 };
 
-/// Number of characters per row of the sheet, and of rows.
+/// Numbers of columns and rows of the sheet.
 const COLUMNS: usize = 16;
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
@@ -49,8 +49,8 @@ fn widths(fnt: &Fnt) -> impl Iterator<Item = (u8, u8)> {
     (0..=u8::MAX).filter_map(|character| Some((character, fnt.width(character)?)))
 }
 
-/// Writes all characters in a grid with 16 columns, white on black. Cells are
-/// as wide as the widest character, with a pixel between them.
+/// Writes all characters in a grid of 16 columns, white on black. Cells are as wide as
+/// the widest character, with a pixel between them.
 fn sheet(fnt: &Fnt, out: &mut dyn Write) -> io::Result<()> {
     let widest = widths(fnt).map(|(_, width)| width).max().unwrap_or(1);
     let cell = usize::from(widest) + 1;

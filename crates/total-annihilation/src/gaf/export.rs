@@ -4,8 +4,8 @@ use crate::gaf::{self, Frame};
 use crate::pal::Palette;
 use hpimount_assets::model::{Picture, Pixels};
 
-/// Returns the decoded picture of a frame; `None` for one without pixels.
-/// Transparent pixels have no color, and missing pixels are transparent.
+/// Decodes a frame, or returns `None` if it has no pixels. Transparent pixels have no
+/// color, and missing pixels are transparent.
 pub fn sprite(picture: gaf::Picture, palette: &Palette) -> Option<Picture> {
     let (width, height): (u32, u32) = (picture.width.into(), picture.height.into());
     if width == 0 || height == 0 {
@@ -53,8 +53,8 @@ pub fn sprite(picture: gaf::Picture, palette: &Palette) -> Option<Picture> {
     })
 }
 
-/// Returns the bounding rectangle of all frames aligned by their origins: its
-/// top left corner relative to the origins, and its width and height.
+/// Returns the bounding rectangle of all frames aligned by their origins: its top left
+/// corner relative to the origins, and its size.
 pub fn extent(frames: impl Iterator<Item = Frame>) -> Option<((i32, i32), (u32, u32))> {
     let edges = frames.filter(|frame| frame.pixels() > 0).map(|frame| {
         let (left, top) = (-i32::from(frame.x), -i32::from(frame.y));

@@ -4,7 +4,7 @@ use crate::gaf::Sequence;
 use crate::view::file_part;
 use hpimount_assets::model::padded;
 
-/// Returns the name of the folder of a sequence, and of its animation.
+/// Returns the name of a sequence's folder and animation.
 pub(super) fn folder(count: usize, index: usize, sequence: &Sequence) -> String {
     let number = padded(index, count, 3);
     match file_part(&sequence.name).as_str() {
@@ -13,7 +13,7 @@ pub(super) fn folder(count: usize, index: usize, sequence: &Sequence) -> String 
     }
 }
 
-/// Returns the name of the picture of a frame.
+/// Returns the name of a frame's picture.
 pub(super) fn frame_name(number: usize, sequence: &Sequence) -> String {
     format!("{}.png", padded(number, sequence.len(), 2))
 }

@@ -1,4 +1,4 @@
-//! Formats that are recognized but not read (FORMATS, TA).
+//! Formats that are identified but not read (FORMATS, TA).
 
 pub mod parse;
 pub mod view;

@@ -1,5 +1,4 @@
-//! Formats that are recognized but not read: scenarios and videos
-//! (FORMATS, TA 12).
+//! Formats that are identified but not read: scenarios and videos (FORMATS, TA 12).
 
 use get_size2::GetSize;
 
@@ -36,7 +35,7 @@ pub struct Smacker {
     pub height: u32,
     /// Number of frames.
     pub frames: u32,
-    /// How long a frame is shown, in 1/100,000 s.
+    /// Duration of a frame in units of 1/100,000 s.
     pub frame_time: u64,
 }
 

@@ -1,5 +1,4 @@
-//! The palette of an asset: that of the mount, or that of the game
-//! (FORMATS, TA 2).
+//! The palette of an asset, from the mount or from the game (FORMATS, TA 2).
 
 use get_size2::GetSize;
 
@@ -14,13 +13,12 @@ use hpimount_assets::view::{AssetContext, AssetKey, AssetRef};
 pub(crate) struct Colors {
     /// The colors.
     pub(crate) palette: Palette,
-    /// The origin as shown in `info.json`: `embedded`, `file` (the asset
-    /// itself), `option:FILE` (chosen by the user), `archive:ARCHIVE:PATH`,
-    /// `file:PATH`, or `none`.
+    /// The origin in `info.json`: `embedded`, `file` (the asset itself), `option:FILE`
+    /// (chosen by the user), `archive:ARCHIVE:PATH`, `file:PATH`, or `none`.
     pub(crate) source: String,
 }
 
-/// A parsed asset, and the palette that it is shown with.
+/// A parsed asset with its palette.
 #[derive(GetSize)]
 pub(crate) struct WithColors<M> {
     pub(crate) asset: M,
@@ -87,8 +85,8 @@ impl Colors {
         found.unwrap_or_else(Self::embedded)
     }
 
-    /// Returns the palette of a sprite: in Kingdoms that of a picture of the
-    /// same name beside it, or that in `palettes` for its name or its kingdom.
+    /// Returns the palette of a sprite. In Kingdoms, it is in a picture with the same
+    /// name beside the sprite, or in `palettes` for its name or its kingdom.
     pub(crate) fn of_sprite(context: &dyn AssetContext) -> Self {
         let stem = crate::view::stem(context.name());
         let beside = || {
@@ -109,7 +107,7 @@ impl Colors {
             .unwrap_or_else(|| Self::of_mount(context))
     }
 
-    /// Returns the palette of a map of Kingdoms: that of the kingdom in its OTA
+    /// Returns the palette of a Kingdoms map, which depends on the kingdom in its OTA
     /// file.
     pub(crate) fn of_kingdoms_map(context: &dyn AssetContext) -> Self {
         let kingdom = || {
@@ -159,7 +157,7 @@ impl Colors {
 }
 
 impl Palette {
-    /// Returns a picture of indices of the palette, all of them opaque.
+    /// Returns a picture of palette indices, all of them opaque.
     pub fn picture(&self, width: u32, height: u32, rows: Vec<u8>) -> Picture {
         Picture {
             width,

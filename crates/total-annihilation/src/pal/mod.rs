@@ -1,4 +1,4 @@
-//! PAL: palettes, and tables that blend colors (FORMATS, TA).
+//! PAL: palettes, and color blending tables (FORMATS, TA).
 
 pub mod colors;
 pub mod palette_file;

@@ -15,13 +15,12 @@ const GIMP: &[u8] = b"GIMP Palette";
 /// First byte of a PCX picture.
 const PCX: u8 = 10;
 
-/// Magic bytes of other formats, which may have the size of a palette of the
-/// games.
+/// Magic bytes of other formats, which may have the size of a palette of the games.
 const OTHERS: [&[u8]; 2] = [b"RIFF", b"JASC-PAL"];
 
-/// Reads the palette in a file, whose kind is detected from its content: 1024
-/// bytes as in the games, 768 bytes of red, green and blue, the colors at the
-/// end of a PCX picture, or a GIMP palette.
+/// Reads the palette in a file and detects its kind by content: 1024 bytes as in the
+/// games, 768 bytes of red, green and blue, the colors at the end of a PCX picture, or
+/// a GIMP palette.
 ///
 /// # Errors
 /// Returns [`Error::Damaged`] if it is none of them, or has too few colors.
@@ -50,8 +49,8 @@ pub fn parse(file: &Bytes) -> Result<Palette> {
     }
 }
 
-/// Reads lines of red, green, blue and optionally a name. Colors after the
-/// last line are black.
+/// Reads lines of red, green, blue and an optional name. Colors after the last line are
+/// black.
 fn gimp(file: &[u8]) -> Result<Palette> {
     let mut palette = Palette::default();
     let mut colors = 0;

@@ -29,8 +29,8 @@ pub const BLEND_FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("TA blend table", open_blend)
 };
 
-/// Width and height of a color in the picture, and the number of colors in
-/// its rows and columns.
+/// Width and height of a color in the picture, and the number of colors per row and
+/// column.
 const EDGE: u32 = 16;
 
 /// Columns of a table.

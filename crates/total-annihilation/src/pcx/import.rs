@@ -1,4 +1,4 @@
-//! Edited pictures as PCX: size, depth, palette and encoding stay.
+//! Import of edited pictures as PCX. Size, depth, palette and encoding are fixed.
 
 use bytes::Bytes;
 
@@ -7,7 +7,7 @@ use hpimount_assets::model::palette::Palettized;
 use hpimount_assets::parse::pcx::{self, Pcx, Pixels};
 use hpimount_assets::view::import::{self, Changed, Edit, Imported, NOT_THIS_FILE};
 
-/// Marks a run: the two highest bits of a byte. The others are its length.
+/// Flags of a run: the two highest bits of a byte. The other bits are its length.
 const RUN: u8 = 0xC0;
 
 /// Maximum length of a run.
@@ -50,8 +50,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     }))
 }
 
-/// Returns a file with other pixels; header, palette and everything else are copied
-/// from `file`.
+/// Replaces the pixels of `file`. Header, palette and everything else are copied.
 fn encode(file: &Bytes, pcx: &Pcx, pixels: &Pixels) -> hpimount_containers::io::Result<Vec<u8>> {
     let stored = pcx.stored()?;
     let mut out = file[..stored.start].to_vec();
@@ -83,8 +82,8 @@ fn encode(file: &Bytes, pcx: &Pcx, pixels: &Pixels) -> hpimount_containers::io::
     Ok(out)
 }
 
-/// Writes the bits of palette indices into the planes of a row; the first plane
-/// is the lowest.
+/// Writes the bits of palette indices into the planes of a row. The first plane is the
+/// lowest bit.
 fn pack(indices: &[u8], bits: u8, line: usize, row: &mut [u8]) {
     row.fill(0);
     let per_byte = usize::from(8 / bits);
@@ -161,7 +160,7 @@ mod tests {
                 edited(&FORMAT, &old, PICTURE, &before),
                 Ok(Imported::Unchanged)
             );
-            // Colors that the picture can have, in another order.
+            // Colors of the picture, in another order.
             let mut pixels = png::read(&before, 1 << 20).unwrap().rgba();
             let last = pixels.len() - 1;
             pixels.reverse();

@@ -15,7 +15,7 @@ use hpimount_containers::io::Error;
 /// The file of `X.meta` with the picture.
 const PICTURE: &str = "picture.png";
 
-/// Returns the colors that a picture is shown with.
+/// Returns the displayed colors of a picture.
 fn colors(pcx: &Pcx, context: &dyn AssetContext) -> Colors {
     match pcx.palette {
         Some(palette) => Colors::own(Palette(palette)),

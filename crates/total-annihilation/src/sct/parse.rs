@@ -1,5 +1,4 @@
-//! SCT: sections, the parts that map editors assemble maps from (FORMATS, TA
-//! 7).
+//! SCT: sections, which map editors assemble maps from (FORMATS, TA 7).
 
 use bytes::Bytes;
 use get_size2::GetSize;

@@ -65,7 +65,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
             page.warn("the picture of the section is too large to be shown");
         }
     }
-    // After the pictures that are better previews.
+    // After better previews.
     if sct.heights().next().is_some() {
         page.file("height.png", |WithColors { asset: sct, .. }, _, out| {
             view::write_heights((sct.width(), sct.height()), sct.heights(), out)

@@ -1,6 +1,5 @@
-//! Inconsistencies of a game: names and numbers that are used twice,
-//! entries of build menus that lead nowhere, missing files, and mistakes in
-//! scripts.
+//! Inconsistencies of a game: duplicate names and numbers, invalid entries of build
+//! menus, missing files, and mistakes in scripts.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -20,10 +19,10 @@ use hpimount_assets::view::{AssetContext, AssetKey, AssetRef};
 /// Maximum number of mistakes, and of matters of style.
 const MAX_FINDINGS: usize = 10_000;
 
-/// The text that only a whole game has.
+/// The text that only a complete game has.
 const OF_A_GAME: &str = "gamedata/sidedata.tdf";
 
-/// The kinds of references that a mod does not leave to the game.
+/// The kinds of references that a mod cannot leave to the game.
 const OF_A_MOD: [&str; 3] = ["model", "script", "unit picture"];
 
 /// Writes the findings, one per line, and their number.
@@ -64,10 +63,10 @@ pub(super) fn find(context: &dyn AssetContext) -> Vec<Finding> {
 struct Checks<'a> {
     context: &'a dyn AssetContext,
     library: &'a Library,
-    /// True if the files of the game are there too.
+    /// True if the files of the game are present too.
     is_whole: bool,
     found: Vec<Finding>,
-    /// Number of findings of each kind: mistakes, and matters of style.
+    /// Numbers of mistakes, and of matters of style.
     counts: [usize; 2],
 }
 
@@ -149,7 +148,7 @@ impl Checks<'_> {
         let mut known = HashSet::new();
         for unit in &self.library.units.all {
             let mut missing = Vec::new();
-            // A mod may change a unit of the game, and has nothing of it but its text.
+            // A mod may change a unit of the game and contain only its text.
             let mut is_own = self.is_whole;
             let visited = references.of_unit(unit, &mut |reference| {
                 let is_wanted = self.is_whole || OF_A_MOD.contains(&reference.kind);

@@ -10,8 +10,8 @@ pub(super) const FIRST: [&str; 3] = ["name", "file", "archive"];
 /// Maximum number of columns for keys. Spreadsheets support 16,384.
 const MAX_COLUMNS: usize = 4096;
 
-/// Maximum number of cells of a table. The largest mods of the games have a
-/// tenth as many.
+/// Maximum number of cells of a table, ten times as many as the games' largest mods
+/// have.
 const MAX_CELLS: usize = 1 << 24;
 
 /// Maximum length of the name of a column in bytes.
@@ -20,7 +20,7 @@ const MAX_NAME_LENGTH: usize = 255;
 /// The last column of a table whose rows have more keys than columns.
 const MORE: &str = "more";
 
-/// Before the names of keys that are called like one of the first columns.
+/// Prefix for keys named like one of the first columns.
 const KEY: &str = "key.";
 
 fn is_first(name: &str) -> bool {
@@ -47,13 +47,13 @@ pub(super) fn key_of(column: &str) -> &str {
 #[derive(Default)]
 pub(super) struct Columns {
     names: Vec<String>,
-    /// By the names of keys in lower case.
+    /// By lower-case key name.
     indices: HashMap<String, usize>,
     rows: usize,
     has_more: bool,
     /// True if the columns are final.
     is_settled: bool,
-    /// The name of a key in lower case.
+    /// The key name in lower case.
     folded: String,
 }
 
@@ -63,8 +63,7 @@ impl Columns {
         self.rows += 1;
     }
 
-    /// Returns the column of a key, which is added if it is missing and there
-    /// is room.
+    /// Returns the column of a key. A missing column is added if possible.
     pub(super) fn of_key(&mut self, name: &str) -> Option<usize> {
         self.folded.clear();
         self.folded.push_str(name);
@@ -86,8 +85,8 @@ impl Columns {
         Some(index)
     }
 
-    /// Makes the columns final, and drops some if the table would have too many
-    /// cells. Returns whether all were kept.
+    /// Makes the columns final, and drops some if the table would have too many cells.
+    /// Returns whether all were kept.
     pub(super) fn settle(&mut self) -> bool {
         self.is_settled = true;
         let most = MAX_CELLS / self.rows.max(1);

@@ -7,7 +7,7 @@ use super::library::{Catalog, Definition, Library};
 use super::references::KINGDOMS;
 use hpimount_assets::view::{AssetContext, Table};
 
-/// Something that must be different in all definitions of a kind.
+/// Something that must be unique among all definitions of a kind.
 struct Unique {
     kind: &'static str,
     catalog: fn(&Library) -> &Catalog,
@@ -82,7 +82,7 @@ pub(super) fn conflicts<'a>(context: &dyn AssetContext, library: &'a Library) ->
     found
 }
 
-/// Writes the table: a row for each definition in a conflict.
+/// Writes the table: a row for each conflicting definition.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let library = Library::of(context);
     let columns = ["kind", "value", "name", "file", "archive"];

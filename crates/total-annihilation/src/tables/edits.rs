@@ -1,4 +1,4 @@
-//! Edited tables of a game: which keys of which texts their cells are.
+//! Edited tables of a game: the mapping from cells to keys of texts.
 
 use std::collections::HashMap;
 use std::io;
@@ -83,7 +83,7 @@ fn of_key(key: Key<'_>, change: &Change) -> Result<What, &'static str> {
     Ok(What::Text(key.position(), String::new(), text))
 }
 
-/// Returns the keys of a section by the names of their columns, in lower case.
+/// Returns the keys of a section, by lower-case column name.
 fn by_column(section: Section<'_>) -> HashMap<String, Key<'_>> {
     let mut keys = HashMap::new();
     each_key(section, &mut String::new(), &mut |name, key| {
@@ -92,7 +92,7 @@ fn by_column(section: Section<'_>) -> HashMap<String, Key<'_>> {
     keys
 }
 
-/// Returns the changed cells of each row, and edits with the warnings.
+/// Returns the changed cells by row, and edits with the warnings.
 fn by_row(found: Differences) -> (HashMap<usize, Vec<Change>>, Edits) {
     let mut rows: HashMap<usize, Vec<Change>> = HashMap::new();
     for change in found.changes {
@@ -106,7 +106,7 @@ fn by_row(found: Differences) -> (HashMap<usize, Vec<Change>>, Edits) {
     (rows, Edits { edits, problems })
 }
 
-/// The edits of a table, and the cells that cannot be edited so.
+/// The edits of a table, and the cells that cannot be edited.
 struct Edits {
     edits: TableEdits,
     problems: Problems,
@@ -124,7 +124,7 @@ impl Edits {
         }
     }
 
-    /// Returns the edits, unless some rows were not found again.
+    /// Returns the edits, unless some rows disappeared.
     fn finish(
         mut self,
         read: &io::Result<()>,

@@ -1,6 +1,6 @@
-//! The texts of a game that name other files and each other: units, weapons,
-//! features, sounds, movement classes and build menus. They are read once for
-//! all tables about them.
+//! The texts of a game that refer to other files and to each other: units, weapons,
+//! features, sounds, movement classes and build menus. They are read once for all
+//! tables about them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,8 +20,7 @@ use hpimount_assets::view::{AssetContext, AssetRef, Shared};
 /// The name under which the library is shared.
 const SHARED: &str = "TA library";
 
-/// Maximum number of bytes of texts that are read. A large mod has a tenth as
-/// many.
+/// Maximum number of bytes of texts to read, ten times as many as a large mod has.
 const MAX_BYTES: usize = 64 << 20;
 
 /// All definitions of a game.
@@ -49,11 +48,11 @@ pub(super) struct Definition {
     pub(super) place: Place,
 }
 
-/// The definitions of one kind, in the order of their files.
+/// The definitions of one kind, in file order.
 #[derive(Default, GetSize)]
 pub(super) struct Catalog {
     pub(super) all: Vec<Definition>,
-    /// The first one with each name, in lower case.
+    /// The first definition of each name, in lower case.
     by_name: HashMap<String, u32>,
 }
 
@@ -90,7 +89,7 @@ impl Shared for Library {
 }
 
 impl Library {
-    /// Returns the library of a game. It is shared if there is memory for that.
+    /// Returns the library of a game. It is shared if memory allows.
     pub(super) fn of(context: &dyn AssetContext) -> Arc<Self> {
         shared(context, SHARED, Self::new).unwrap_or_else(|| Arc::new(Self::new(context)))
     }
@@ -117,7 +116,7 @@ impl Library {
         text.tdf.section_at(place.section as usize)
     }
 
-    /// Returns where the references of a definition are.
+    /// Returns the origin of a definition's references.
     pub(super) fn origin(&self, place: Place) -> Origin {
         Origin {
             file: self.file(place),
@@ -140,10 +139,9 @@ impl Library {
 struct Reader<'a> {
     context: &'a dyn AssetContext,
     library: Library,
-    /// The texts that were read: in Kingdoms, units and weapons are in the same
-    /// files.
+    /// The known texts: in Kingdoms, units and weapons are in the same files.
     known: HashMap<AssetRef, Option<u32>>,
-    /// Number of bytes that may still be read.
+    /// Remaining number of bytes to read.
     left: usize,
 }
 
@@ -187,8 +185,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the number of the text in a file; `None` if it cannot be read.
-    /// Of an incomplete text, the part before the error is used.
+    /// Returns the number of the text in a file, or `None` if it cannot be read. Uses
+    /// the part of an incomplete text before the error.
     fn text(&mut self, file: AssetRef) -> Option<u32> {
         if let Some(&known) = self.known.get(&file) {
             return known;

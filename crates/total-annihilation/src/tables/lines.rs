@@ -1,11 +1,10 @@
-//! Rows as lines of text, written before the last column is found.
+//! Rows as lines of text, written before the last column is known.
 //!
-//! A line has the first cells of its row, and then each value, preceded by the
-//! number of its column: `ARMTANK`, `units/tank.fbi`, `mod.ufo`, `0=ARMTANK`,
-//! `7=120`, separated by tabs. A key without a column follows an equals sign:
-//! `=Name=value`. Everything is escaped as in a table, so that there are no
-//! other tabs or line ends, and escaping it again for the table changes
-//! nothing.
+//! A line has the first cells of its row, and then each value, preceded by the number
+//! of its column: `ARMTANK`, `units/tank.fbi`, `mod.ufo`, `0=ARMTANK`, `7=120`,
+//! separated by tabs. A key without a column follows an equals sign: `=Name=value`.
+//! Everything is escaped as in a table, so there are no other tabs or line ends, and
+//! escaping again for the table changes nothing.
 
 use std::fmt::Write as _;
 use std::io;
@@ -16,18 +15,17 @@ use hpimount_assets::model::Reservation;
 use hpimount_assets::view::{AssetContext, Table};
 use hpimount_containers::text::push_escaped;
 
-/// Bytes of lines for which memory is reserved at a time.
+/// Allocation unit of memory for lines, in bytes.
 const CHUNK: usize = 1 << 20;
 
-/// Maximum number of bytes of lines that are kept. The lines of a large mod
-/// need half of it.
+/// Maximum number of bytes of kept lines, twice as many as a large mod needs.
 const MAX_KEPT: usize = 16 << 20;
 
 /// A row of a table.
 pub(super) struct Row<'a> {
     /// The first cells.
     pub(super) first: [&'a str; FIRST.len()],
-    /// The section with its keys, if it has any.
+    /// The section with its keys, if any.
     pub(super) section: Option<Section<'a>>,
 }
 
@@ -60,8 +58,8 @@ pub(super) fn make_line(line: &mut String, row: &Row<'_>, columns: &mut Columns)
     line.push('\n');
 }
 
-/// Writes the row of a line. The last of several values in one column wins.
-/// Values without a column are in the last cell.
+/// Writes the row of a line. The last of several values in one column wins. Values
+/// without a column go into the last cell.
 pub(super) fn write_line(line: &str, columns: &Columns, table: &mut Table<'_>) -> io::Result<()> {
     let mut parts = line.trim_end_matches('\n').split('\t');
     for first in parts.by_ref().take(FIRST.len()) {
@@ -135,8 +133,8 @@ impl<'c> Kept<'c> {
     }
 }
 
-/// Visits the keys of a section and of nested ones, whose names are prepended:
-/// `DAMAGE.default`. The nesting is limited by the parser.
+/// Visits the keys of a section and of nested sections, whose names are prepended:
+/// `DAMAGE.default`. The parser limits the nesting.
 pub(super) fn each_key<'a>(
     section: Section<'a>,
     path: &mut String,

@@ -11,8 +11,8 @@ use crate::tnt::{self, Tnt, Version};
 use crate::view::stem;
 use hpimount_assets::view::{AssetContext, AssetRef, Table};
 
-/// Maximum number of bytes of maps that are read for the table. All maps that
-/// were made for the games have a tenth as many.
+/// Maximum number of bytes of maps to read for the table, ten times as many as all maps
+/// for the games have.
 const MAX_BYTES: u64 = 4 << 30;
 
 const COLUMNS: [&str; 17] = [
@@ -47,7 +47,7 @@ struct Map {
     tnt: Option<AssetRef>,
 }
 
-/// Returns the maps, in the order of their paths.
+/// Returns the maps, sorted by path.
 fn maps(context: &dyn AssetContext) -> Vec<Map> {
     let mut maps: Vec<Map> = Vec::new();
     let mut indices = HashMap::new();
@@ -75,7 +75,7 @@ struct Opened {
     tnt: Option<Tnt>,
 }
 
-/// Reads the maps, in the order of their paths, while they are used.
+/// Reads the maps lazily, sorted by path.
 fn opened(context: &dyn AssetContext) -> impl Iterator<Item = Opened> {
     let mut left = MAX_BYTES;
     maps(context).into_iter().filter_map(move |map| {
@@ -184,7 +184,7 @@ impl<'a> Text<'a> {
         value.unwrap_or_default()
     }
 
-    /// Returns where the players start: their numbers and positions.
+    /// Returns the start positions of the players, with their numbers.
     fn starts(&self) -> String {
         let starts = self.header.map(ota::starts).unwrap_or_default();
         let starts = starts.iter().map(|start| {
@@ -194,7 +194,7 @@ impl<'a> Text<'a> {
         starts.collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the kinds of game that the map is for: the types of its schemas.
+    /// Returns the game types of the map, which are the types of its schemas.
     fn schemas(&self) -> String {
         let sections = self.header.iter().flat_map(|header| header.sections());
         let schemas = sections.filter(|section| {

@@ -7,7 +7,7 @@ use super::place::Place;
 use crate::tdf::{Section, Tdf};
 use hpimount_assets::view::{AssetContext, AssetRef};
 
-/// Number of slots of a page (FORMATS, TA 15).
+/// Number of slots on a page (FORMATS, TA 15).
 pub(super) const SLOTS: u32 = 6;
 
 /// An entry of a build menu.
@@ -17,7 +17,7 @@ pub(super) struct MenuEntry {
     pub(super) builder: String,
     /// The unit that is built.
     pub(super) unit: String,
-    /// Page, from 1 on, as the file has it.
+    /// Page, counted from 1, as stored.
     pub(super) page: Option<u32>,
     /// Slot on the page, from 0 on.
     pub(super) slot: Option<u32>,
@@ -29,13 +29,13 @@ pub(super) struct MenuEntry {
 pub(super) struct MenuSource {
     folder: &'static str,
     name_has: &'static str,
-    /// Returns the entries in a text with a path, each with the position of its
+    /// Returns the entries in the text with a path, each with the position of its
     /// section.
     pub(super) entries: fn(&Tdf, &str) -> Vec<(MenuEntry, u32)>,
 }
 
-/// The game's own menus are in `sidedata.tdf`. Other units have a file with
-/// their entries, and in Kingdoms each entry is a file.
+/// The game's own menus are in `sidedata.tdf`. Other units have a file with their
+/// entries; in Kingdoms, each entry is a file.
 pub(super) const SOURCES: &[MenuSource] = &[
     MenuSource {
         folder: "gamedata",
@@ -55,7 +55,7 @@ pub(super) const SOURCES: &[MenuSource] = &[
 ];
 
 impl MenuSource {
-    /// Returns the files, in the order of their paths.
+    /// Returns the files, sorted by path.
     pub(super) fn files(&self, context: &dyn AssetContext) -> Vec<AssetRef> {
         let mut files = context.find_extensions(self.folder, &["tdf"]);
         files.retain(|&file| {
@@ -76,8 +76,8 @@ fn entry(builder: &str, unit: &str, page: Option<u32>, slot: Option<u32>) -> Men
     }
 }
 
-/// Returns the entries of `CANBUILD`: a section for each builder, with keys
-/// `canbuild1` and so on.
+/// Returns the entries of `CANBUILD`: a section for each builder, with keys `canbuild1`
+/// and so on.
 fn of_sides(tdf: &Tdf, _path: &str) -> Vec<(MenuEntry, u32)> {
     let root = tdf.root();
     let lists = root.sections().filter(|list| list.is_named("CANBUILD"));

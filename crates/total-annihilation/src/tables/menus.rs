@@ -17,7 +17,7 @@ const COLUMNS: [&str; 8] = [
     "builder", "unit", "page", "slot", "clash", "known", "file", "archive",
 ];
 
-/// Writes the table. `clash` are the other units in the same slot, `known` is
+/// Writes the table. `clash` has the other units in the same slot; `known` tells
 /// whether the files of the mount define the builder and the unit.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let library = Library::of(context);
@@ -42,7 +42,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
     Ok(())
 }
 
-/// The slots of all menus, with the units in them.
+/// The slots of all menus, with their units.
 pub(super) struct Slots<'a> {
     units: HashMap<Slot, Vec<&'a MenuEntry>>,
 }
@@ -61,7 +61,7 @@ impl<'a> Slots<'a> {
         Self { units }
     }
 
-    /// Returns the first units in the slot of an entry, except for its own.
+    /// Returns the first other units in the slot of an entry.
     pub(super) fn others(&self, entry: &MenuEntry) -> Vec<&'a str> {
         let others = slot(entry).and_then(|slot| self.units.get(&slot));
         let others = others.into_iter().flatten();

@@ -1,5 +1,5 @@
-//! Tables about a whole game (FORMATS, TA 15): a row for each unit, weapon,
-//! feature, sound, movement class and map, and what refers to what.
+//! Tables about a whole game (FORMATS, TA 15): a row for each unit, weapon, feature,
+//! sound, movement class and map, and their references.
 
 mod checks;
 mod columns;
@@ -127,7 +127,7 @@ const UNITS: &[Source] = &[Source {
     rows: units,
 }];
 
-/// In Kingdoms the weapons are in the files of their units.
+/// In Kingdoms, the weapons are in the files of their units.
 const WEAPONS: &[Source] = &[
     Source {
         folder: "weapons",

@@ -1,6 +1,5 @@
-//! What every unit refers to, and whether it exists: its model, script and
-//! pictures, and through these textures, weapons, sounds, wrecks and sequences
-//! of sprites.
+//! The references of every unit, and whether they exist: model, script and pictures,
+//! and through these textures, weapons, sounds, wrecks and sequences of sprites.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -17,8 +16,8 @@ use hpimount_assets::view::report::{self, VisitReference};
 use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, Table};
 use hpimount_containers::text::has_extension;
 
-/// Maximum number of references of a unit. The largest real unit has a tenth
-/// as many.
+/// Maximum number of references of a unit, ten times as many as the largest real unit
+/// has.
 const MAX_OF_UNIT: usize = 4096;
 
 /// Maximum number of references of all units.
@@ -27,7 +26,7 @@ const MAX_REFERENCES: usize = 1 << 20;
 /// Keys of weapons with the names of sounds.
 const WEAPON_SOUNDS: [&str; 4] = ["soundstart", "soundhit", "soundwater", "soundtrigger"];
 
-/// Keys of weapons with the name of a sprite file, and of a sequence in it.
+/// Keys of weapons with the names of a sprite file and of a sequence in it.
 const WEAPON_SEQUENCES: [[&str; 2]; 3] = [
     ["explosiongaf", "explosionart"],
     ["waterexplosiongaf", "waterexplosionart"],
@@ -46,16 +45,16 @@ const FEATURE_SEQUENCES: [&str; 8] = [
     "seqnamereclamateshad",
 ];
 
-/// Keys of features with the names of those that take their place.
+/// Keys of features with the names of their successors.
 const NEXT_FEATURES: [&str; 3] = ["FeatureDead", "FeatureReclamate", "FeatureBurnt"];
 
-/// Maximum number of weapons in the file of a unit of Kingdoms.
+/// Maximum number of weapons in the file of a Kingdoms unit.
 const OWN_WEAPONS: usize = 8;
 
-/// The directory of units that only Kingdoms has.
+/// The directory for units in Kingdoms, which Total Annihilation lacks.
 pub(super) const KINGDOMS: &str = "unitscb/";
 
-/// A reference of a unit, direct or through others.
+/// A direct or indirect reference of a unit.
 pub(super) struct Reference<'n> {
     pub(super) kind: &'static str,
     /// Path from the root of the game, or the name of a section or sequence.
@@ -76,7 +75,7 @@ pub(super) struct References<'a> {
     textures: Textures<'a>,
     /// The textures of models that were read.
     of_models: HashMap<AssetRef, Rc<[String]>>,
-    /// The sequences of sprite files that were read, in lower case.
+    /// The sequences of known sprite files, in lower case.
     of_sprites: HashMap<AssetRef, Rc<HashSet<String>>>,
     left: usize,
 }
@@ -93,7 +92,7 @@ impl<'a> References<'a> {
         }
     }
 
-    /// Visits the references of a unit, each once.
+    /// Visits the references of a unit without duplicates.
     pub(super) fn of_unit(&mut self, unit: &Definition, visit: Visit<'_>) -> io::Result<()> {
         let mut walk = Walk {
             seen: HashSet::new(),
@@ -136,9 +135,9 @@ impl<'a> References<'a> {
 struct Walk<'w, 'a, 'v> {
     all: &'w mut References<'a>,
     visit: Visit<'v>,
-    /// The references so far: kinds, and names in lower case.
+    /// The known references: kinds, and names in lower case.
     seen: HashSet<(&'static str, String)>,
-    /// Where the references are that are found next.
+    /// The origin of the next references.
     from: Origin,
     result: io::Result<()>,
 }
@@ -206,8 +205,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Visits a reference, unless it was visited before. Returns whether it was
-    /// not.
+    /// Visits a reference, unless it was visited before. Returns true if it is new.
     fn add(&mut self, kind: &'static str, name: &str, found: Option<AssetRef>) -> bool {
         let is_full = self.seen.len() >= MAX_OF_UNIT || self.all.left == 0;
         if is_full || self.result.is_err() || !self.seen.insert((kind, name.to_ascii_lowercase())) {
@@ -223,7 +221,7 @@ impl Walk<'_, '_, '_> {
         self.result.is_ok()
     }
 
-    /// Visits a file at the first of these paths that exists.
+    /// Visits a file at the first existing path.
     fn file(&mut self, kind: &'static str, paths: &[String]) -> Option<AssetRef> {
         let find = |path: &String| self.all.context.find(AssetKey::Path(path));
         let at = paths.iter().position(|path| find(path).is_some());
@@ -333,7 +331,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Visits a definition. Returns it if it exists and was not visited before.
+    /// Visits a definition. Returns it if it exists and is new.
     fn definition(
         &mut self,
         kind: &'static str,
@@ -364,7 +362,7 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-/// Returns the value of a key that is not empty.
+/// Returns the value of a key, unless it is empty.
 pub(super) fn value(section: Section<'_>, key: &str) -> Option<String> {
     let value = section.get(key)?;
     (!value.is_empty()).then(|| value.into_owned())

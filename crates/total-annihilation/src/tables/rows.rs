@@ -10,18 +10,17 @@ use crate::tdf::{self, Section, Tdf};
 use crate::view::stem;
 use hpimount_assets::view::{AssetContext, AssetRef, Table};
 
-/// Maximum number of bytes of text for a table. A large mod has a tenth as
-/// many.
+/// Maximum number of bytes of text for a table, ten times as many as a large mod has.
 pub(super) const MAX_BYTES: usize = 256 << 20;
 
 /// Texts with sections as rows.
 pub(super) struct Source {
-    /// The beginning of the names of their directories in the root: Kingdoms
-    /// has `unitscb` as well as `units`.
+    /// The prefix of their directories in the root: Kingdoms has `unitscb` as well as
+    /// `units`.
     pub(super) folder: &'static str,
     /// Their extension.
     pub(super) extension: &'static str,
-    /// A part of their names, in lower case.
+    /// A lower-case substring of their names.
     pub(super) name_has: &'static str,
     /// Visits their rows.
     pub(super) rows: fn(&Tdf, &str, VisitRow<'_>) -> io::Result<()>,
@@ -31,7 +30,7 @@ pub(super) struct Source {
 type VisitRow<'v> = &'v mut dyn FnMut(&str, Section<'_>) -> io::Result<()>;
 
 impl Source {
-    /// Returns the files, in the order of their paths.
+    /// Returns the files, sorted by path.
     pub(super) fn files(&self, context: &dyn AssetContext) -> Vec<AssetRef> {
         let mut files = context.find_extensions(self.folder, &[self.extension]);
         if !self.name_has.is_empty() {
@@ -57,8 +56,8 @@ pub(super) fn units(tdf: &Tdf, stem: &str, visit: VisitRow<'_>) -> io::Result<()
     Ok(())
 }
 
-/// Visits the weapons of a unit, which are sections beside its own, with names
-/// such as `ARAPRIES.WEAPON1`.
+/// Visits the weapons of a unit, which are sections beside its own, with names such as
+/// `ARAPRIES.WEAPON1`.
 pub(super) fn weapons_of_units(tdf: &Tdf, stem: &str, visit: VisitRow<'_>) -> io::Result<()> {
     for section in tdf.root().sections() {
         let name = section.name().to_ascii_uppercase();
@@ -69,15 +68,15 @@ pub(super) fn weapons_of_units(tdf: &Tdf, stem: &str, visit: VisitRow<'_>) -> io
     Ok(())
 }
 
-/// Visits all sections of a text, by their names.
+/// Visits all sections of a text, by name.
 pub(super) fn flat(tdf: &Tdf, _stem: &str, visit: VisitRow<'_>) -> io::Result<()> {
     let root = tdf.root();
     root.sections()
         .try_for_each(|section| visit(&section.name(), section))
 }
 
-/// Visits movement classes: sections with numbers, which units refer to by the
-/// key `Name`.
+/// Visits movement classes: sections with numbers, which units refer to by the key
+/// `Name`.
 pub(super) fn movement(tdf: &Tdf, _stem: &str, visit: VisitRow<'_>) -> io::Result<()> {
     let root = tdf.root();
     root.sections().try_for_each(|section| {
@@ -86,9 +85,9 @@ pub(super) fn movement(tdf: &Tdf, _stem: &str, visit: VisitRow<'_>) -> io::Resul
     })
 }
 
-/// Writes the table of all rows. All texts must be read to find the columns; if
-/// there is no memory for the rows until then, the texts are read again, so
-/// that only one of them is in memory at a time.
+/// Writes the table of all rows. All texts must be read to find the columns. If memory
+/// does not suffice to keep the rows until then, the texts are read again, so that only
+/// one of them is in memory at a time.
 pub(super) fn write(
     sources: &[Source],
     context: &dyn AssetContext,
@@ -116,8 +115,7 @@ pub(super) fn write(
     }
 }
 
-/// Visits the rows of all texts, in order. An unreadable text has a row without
-/// keys.
+/// Visits the rows of all texts, in order. An unreadable text has a row without keys.
 pub(super) fn each_row(
     sources: &[Source],
     context: &dyn AssetContext,
@@ -143,7 +141,7 @@ pub(super) fn each_row(
             };
             match bytes {
                 Some(bytes) => {
-                    // The part before the error of an incomplete text is used.
+                    // Uses the part of an incomplete text before the error.
                     let tdf = tdf::parse(&bytes).unwrap_or_else(|lost| lost.model);
                     (source.rows)(&tdf, stem, &mut |name, section| visit(name, Some(section)))?;
                 }

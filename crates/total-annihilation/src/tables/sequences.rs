@@ -8,8 +8,8 @@ use hpimount_assets::view::{AssetContext, AssetRef, Table};
 /// The directories with sprite files.
 const FOLDERS: [&str; 2] = ["anims", "textures"];
 
-/// Maximum number of bytes of sprite files that are read for the table. All
-/// sprite files of a game have a tenth as many.
+/// Maximum number of bytes of sprite files to read for the table, ten times as many as
+/// a game has.
 const MAX_BYTES: u64 = 4 << 30;
 
 const COLUMNS: [&str; 9] = [
@@ -23,8 +23,8 @@ pub(super) fn files(context: &dyn AssetContext) -> Vec<AssetRef> {
     files.collect()
 }
 
-/// Writes the table: name of a sequence, its number in the file, the size of
-/// its largest frame, and the sum of the ticks of its frames.
+/// Writes the table: name of a sequence, its number in the file, the size of its
+/// largest frame, and the total ticks of its frames.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(out, &COLUMNS)?;
     let mut left = MAX_BYTES;
@@ -48,7 +48,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
     Ok(())
 }
 
-/// Returns the width and height that all frames of a sequence fit in.
+/// Returns the size that all frames of a sequence fit into.
 fn size(gaf: &Gaf, sequence: &Sequence) -> [u16; 2] {
     let frames = sequence.frames();
     let frames = frames.filter_map(|reference| gaf.frame(reference).ok());

@@ -1,5 +1,5 @@
-//! A long table of all texts: a row for each key. Two versions of a mod can be
-//! compared with `diff`, and a value is found with `grep`.
+//! A long table of all texts: a row for each key. `diff` compares two versions of a
+//! mod, and `grep` finds a value.
 
 use std::io::{self, Write};
 
@@ -8,12 +8,12 @@ use super::rows::MAX_BYTES;
 use crate::tdf::{self, Key, Tdf};
 use hpimount_assets::view::{AssetContext, AssetRef, Table};
 
-/// The beginnings of the names of directories with texts.
+/// Prefixes of directories with texts.
 const FOLDERS: [&str; 9] = [
     "camps", "canbuild", "download", "features", "gamedata", "maps", "sections", "units", "weapons",
 ];
 
-/// Returns the texts, in the order of their paths.
+/// Returns the texts, sorted by path.
 pub(super) fn files(context: &dyn AssetContext) -> Vec<AssetRef> {
     let folders = FOLDERS.into_iter();
     let find = |folder| context.find_extensions(folder, &["tdf", "fbi", "ota"]);
@@ -46,7 +46,7 @@ pub(super) fn each_text(context: &dyn AssetContext, visit: VisitText<'_>) -> io:
             return Ok(());
         };
         left = rest;
-        // The part before the error of an incomplete text is used.
+        // Uses the part of an incomplete text before the error.
         let tdf = tdf::parse(&bytes).unwrap_or_else(|lost| lost.model);
         visit(file, &context.path_of(file), &tdf)?;
     }

@@ -1,5 +1,5 @@
-//! Menus of TA: Kingdoms (FORMATS, TA 9). Menus of Total Annihilation have the
-//! same extension, but are texts with sections.
+//! Menus of TA: Kingdoms (FORMATS, TA 9). Menus of Total Annihilation have the same
+//! extension, but are texts with sections.
 
 use std::borrow::Cow;
 
@@ -11,20 +11,19 @@ use hpimount_assets::view::page::Page;
 use hpimount_containers::io::Warnings;
 use hpimount_containers::text::windows_1252;
 
-/// A text with sections has a bracket in this many bytes at its beginning.
+/// A text with sections has a bracket in this many bytes at its start.
 const BEGINNING: usize = 64;
 
-/// Returns whether a file is a menu of TA: Kingdoms: a text that begins with a
-/// number instead of a section.
+/// Returns whether a file is a menu of TA: Kingdoms: a text that begins with a number
+/// instead of a section.
 pub fn is_menu(file: &[u8]) -> bool {
     let first = file.iter().find(|byte| !byte.is_ascii_whitespace());
     let beginning = &file[..file.len().min(BEGINNING)];
     first.is_some_and(u8::is_ascii_digit) && !beginning.contains(&b'[')
 }
 
-/// Returns the strings of a menu, in their order: names of its parts, of
-/// pictures, and texts. Each is stored as its length in bytes, a blank, and the
-/// string.
+/// Returns the strings of a menu in order: names of its parts, of pictures, and texts.
+/// Each is stored as its length in bytes, a space, and the string.
 pub fn strings(file: &[u8]) -> impl Iterator<Item = Cow<'_, str>> {
     let mut rest = file;
     std::iter::from_fn(move || {
@@ -44,8 +43,8 @@ pub fn strings(file: &[u8]) -> impl Iterator<Item = Cow<'_, str>> {
     })
 }
 
-/// Returns the string after its length `word`; `None` if the word is something
-/// else: a string begins with a letter or a path, and is followed by a blank.
+/// Returns the string after its length `word`, or `None` if the word is something else:
+/// a string begins with a letter or a path, and is followed by a space.
 fn string<'a>(word: &[u8], after: &'a [u8]) -> Option<&'a [u8]> {
     let length: usize = std::str::from_utf8(word).ok()?.parse().ok()?;
     let after = after.strip_prefix(b" ")?;

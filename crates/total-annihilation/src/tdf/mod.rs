@@ -1,5 +1,5 @@
-//! TDF, FBI, OTA, GUI: texts with sections, and menus of TA: Kingdoms, which have
-//! the same extension as those (FORMATS, TA 9).
+//! TDF, FBI, OTA, GUI: texts with sections, and menus of TA: Kingdoms with the same
+//! extension (FORMATS, TA 9).
 
 pub mod edit;
 pub mod menu;

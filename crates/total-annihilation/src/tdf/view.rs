@@ -29,8 +29,8 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("TDF", open)
 };
 
-/// Maximum nesting of the sections that are shown of a damaged text: readers of JSON
-/// have a limit.
+/// Maximum nesting of visible sections in a damaged text, because readers of JSON have
+/// a limit.
 const MAX_SHOWN_DEPTH: usize = 32;
 
 /// Writes edited values.
@@ -44,7 +44,7 @@ fn edit(text: &[u8], edits: &[Edit]) -> Result<Option<Vec<u8>>, Vec<edit::Proble
     Ok((edited != text).then_some(edited))
 }
 
-/// Returns edits with their numbers: of several for one key, the one with the highest rank.
+/// Returns edits with their numbers: for each key, the edit with the highest rank.
 fn one_for_each_key(edits: &[Edit]) -> Result<Vec<(usize, KeyEdit<'_>)>, Vec<edit::Problem>> {
     let mut chosen = BTreeMap::new();
     let mut problems = Vec::new();
@@ -82,7 +82,7 @@ fn one_for_each_key(edits: &[Edit]) -> Result<Vec<(usize, KeyEdit<'_>)>, Vec<edi
     }
 }
 
-/// Says that an edit and an earlier one are of one key.
+/// Reports that an edit and an earlier one concern the same key.
 fn two_values(edit: usize, with: usize, key: &str) -> edit::Problem {
     let path = key.to_owned();
     edit::Problem {
@@ -109,9 +109,8 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     Ok(page.show(tdf, error))
 }
 
-/// Returns the contents of a section: the keys as read by the game, the last one of
-/// several with the same name; the other ones; and the sections. The nesting is limited
-/// by the parser.
+/// Returns the contents of a section: the effective keys, where the last key with a
+/// name wins; the other keys; and the sections. The parser limits the nesting.
 fn contents(section: Section<'_>) -> Vec<Entry<'_>> {
     let mut last = HashMap::new();
     for (number, key) in section.keys().enumerate() {

@@ -1,4 +1,4 @@
-//! Models with their textures and scripts, ready to be drawn.
+//! Models with their textures and scripts, ready for drawing.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -14,7 +14,7 @@ use crate::view::{file_part, stem};
 use hpimount_assets::model::{Picture, Reservation, Scene, padded};
 use hpimount_assets::view::AssetContext;
 
-/// Returns the name of the file of a texture, without extension.
+/// Returns the file name of a texture, without extension.
 pub(super) fn texture_file(count: usize, index: usize, name: &str) -> String {
     format!("{} {}", padded(index, count, 2), file_part(name))
 }
@@ -86,10 +86,9 @@ impl Drawn {
 /// What a model needs of its script.
 #[derive(Default, GetSize)]
 pub(crate) struct Script {
-    /// The names of pieces as the script spells them, by their names in lower
-    /// case.
+    /// The spelling of piece names in the script, by lower-case name.
     pub(super) names: HashMap<String, String>,
-    /// The pieces that are hidden at first, by their names in lower case.
+    /// The initially hidden pieces, by lower-case name.
     hidden: HashSet<String>,
 }
 

@@ -1,9 +1,9 @@
 //! 3DO models as scenes.
 //!
-//! A 3DO is left-handed with front faces clockwise (FORMATS, TA 4): z is
-//! negated and the order of corners is reversed, so that the front is +z. The
-//! first corner stays the first, because polygons are cut into triangles around
-//! it: quads that are not flat are bent along the same diagonal as in the game.
+//! A 3DO is left-handed with clockwise front faces (FORMATS, TA 4): z is negated and
+//! the order of corners is reversed, so that the front is +z. The first corner stays
+//! first, because polygons are triangulated as fans around it: quads that are not flat
+//! are bent along the same diagonal as in the game.
 
 use std::collections::BTreeMap;
 
@@ -22,15 +22,14 @@ const PLACEHOLDER: f32 = 0.6;
 /// A texture of a model.
 #[derive(Debug, Clone)]
 pub struct Texture {
-    /// Name of the file with its picture, without extension.
+    /// File name of its picture, without extension.
     pub file: String,
-    /// Kind of transparency; `None` if there is no picture.
+    /// Kind of transparency; `None` without a picture.
     pub alpha: Option<Alpha>,
 }
 
-/// Returns the names of the textures that are drawn, in order of appearance,
-/// with the number of primitives of each. Names that differ only in case are
-/// the same texture.
+/// Returns the names of the drawn textures in order of first use, each with its number
+/// of primitives. Names that differ only in case are the same texture.
 pub fn drawn_textures(model: &Model) -> Vec<(String, usize)> {
     let mut numbers = BTreeMap::new();
     let mut names: Vec<(String, usize)> = Vec::new();
@@ -58,8 +57,8 @@ pub fn corners(model: &Model) -> usize {
     drawn + plates.map(|plate| plate.indices.len()).sum::<usize>()
 }
 
-/// Returns the drawn primitives of an object: those with a surface, except for
-/// the ground plate and those with missing vertices.
+/// Returns the drawn primitives of an object: those with a surface, except for the
+/// ground plate and primitives with missing vertices.
 pub(super) fn drawn(object: &Object) -> impl Iterator<Item = (usize, &Primitive)> {
     let plate = object.ground_plate();
     let primitives = object.primitives.iter().enumerate();
@@ -84,10 +83,9 @@ fn folded(name: &str) -> String {
     name.to_ascii_lowercase()
 }
 
-/// Returns the scene of a model: a node for each object, in the order of the
-/// objects, and an outline for each ground plate. `name` returns the name of an
-/// object's node. `textures` are those of [`drawn_textures`]; the index of a
-/// texture is the number of its picture.
+/// Returns the scene of a model: one node per object, in object order, and an outline
+/// for each ground plate. `name` returns the name of an object's node. `textures`
+/// belong to [`drawn_textures`]; the index of a texture is the number of its picture.
 pub fn scene(
     model: &Model,
     textures: &[Texture],
@@ -138,9 +136,9 @@ pub fn scene(
     scene
 }
 
-/// Returns a point of the file in the scene's units and axes.
+/// Converts a point of the file to the scene's units and axes.
 pub(super) fn point([x, y, z]: [i32; 3]) -> [f32; 3] {
-    // Negated as an integer, so that no zero becomes negative.
+    // Negated as an integer, to avoid negative zero.
     [x, y, z.saturating_neg()].map(|part| part as f32 / ONE as f32)
 }
 
@@ -257,9 +255,9 @@ fn plain(name: String, color: [f32; 4]) -> Material {
     }
 }
 
-/// Returns the texture coordinates of a corner. A quad has the whole picture,
-/// from the top left corner clockwise, and a triangle has its first three
-/// corners; other faces have their corners along its edge in the same way.
+/// Returns the texture coordinates of a corner. A quad shows the whole picture, from
+/// the top left corner clockwise, and a triangle has its first three corners. Other
+/// faces have their corners along the picture's edge in the same way.
 pub(super) fn uv(corner: usize, count: usize) -> [f32; 2] {
     let count = if count == 3 { 4 } else { count };
     let along = 4.0 * corner as f32 / count as f32;
@@ -272,8 +270,8 @@ pub(super) fn uv(corner: usize, count: usize) -> [f32; 2] {
     }
 }
 
-/// Returns the normal of a polygon, by Newell's method, which also works for
-/// non-planar ones.
+/// Returns the normal of a polygon, by Newell's method, which also works for non-planar
+/// ones.
 fn normal(points: &[[f32; 3]], indices: &[u32]) -> [f32; 3] {
     let at = |index: u32| points.get(index as usize).copied().unwrap_or_default();
     let first = indices.first().map_or([0.0; 3], |&index| at(index));
@@ -293,8 +291,8 @@ mod tests {
 
     const UNIT: i32 = 65536;
 
-    /// Returns a square at the front (-z), clockwise seen from there, with a
-    /// texture whose first corner is the top left one.
+    /// Returns a square at the front (-z), clockwise seen from there, with a texture
+    /// whose first corner is the top left one.
     fn front(texture: Option<&str>) -> Model {
         let mut root = object("base");
         root.vertices = vec![

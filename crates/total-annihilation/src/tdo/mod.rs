@@ -13,12 +13,12 @@ pub use self::view::FORMAT;
 
 use hpimount_assets::view::{AssetContext, AssetKey};
 
-/// Returns the path of the model of this name.
+/// Returns the path of the model with this name.
 pub(crate) fn path_of(name: &str) -> String {
     format!("objects3d/{name}.3do")
 }
 
-/// Returns the model of this name; `None` if the mount has none, or if it is damaged.
+/// Returns the model with this name, or `None` if it is missing or damaged.
 pub(crate) fn of_unit(context: &dyn AssetContext, name: &str) -> Option<Model> {
     let file = context.find(AssetKey::Path(&path_of(name)))?;
     parse(&context.read(file)?).ok()

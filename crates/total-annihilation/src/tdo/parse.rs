@@ -22,7 +22,7 @@ pub(super) const VERTEX_SIZE: usize = 12;
 /// Bytes of a primitive.
 pub(super) const PRIMITIVE_SIZE: usize = 32;
 
-/// Units of a coordinate in a map pixel.
+/// Units of a coordinate per map pixel.
 pub(super) const ONE: u32 = 1 << 16;
 
 /// Maximum number of objects of a model.
@@ -34,8 +34,7 @@ const MAX_DEPTH: usize = 64;
 /// Maximum number of vertices, and of primitives, of an object.
 const MAX_PARTS: u32 = 1 << 16;
 
-/// Maximum number of vertices, and of primitives, of a model. Several objects
-/// may refer to the same ones.
+/// Maximum number of vertices, and of primitives, of a model. Objects may share them.
 const MAX_TOTAL_PARTS: u64 = 1 << 18;
 
 /// Maximum number of corners of all primitives of a model.
@@ -43,12 +42,11 @@ const MAX_CORNERS: u64 = 1 << 20;
 
 /// The parsed contents of a 3DO file.
 ///
-/// The frame of reference is left-handed: x to the unit's left, y up, z
-/// backwards. Front faces are clockwise.
+/// The coordinate system is left-handed: x to the unit's left, y up, z backwards. Front
+/// faces are clockwise.
 #[derive(Debug, Clone, Default, GetSize)]
 pub struct Model {
-    /// All objects, each before its children and these before its next
-    /// sibling.
+    /// All objects in preorder.
     pub objects: Vec<Object>,
     /// Warnings.
     pub warnings: Warnings,
@@ -68,36 +66,34 @@ impl Model {
 pub struct Object {
     /// Absolute offset of its first byte.
     pub offset: u32,
-    /// Name, by which scripts refer to it, ignoring case.
+    /// Name in scripts, ignoring case.
     pub name: Name,
-    /// Index of the object that it is part of; `None` for a root.
+    /// Index of the parent object; `None` for a root.
     pub parent: Option<usize>,
     /// Number of objects above it.
     pub depth: usize,
-    /// Origin relative to that of its parent: x, y, z in 1/65536 map pixels.
+    /// Origin relative to the parent's: x, y, z in 1/65536 map pixels.
     pub position: [i32; 3],
-    /// Index of the primitive that is the ground plate, -1 for none. Only
-    /// roots should have one.
+    /// Index of the ground plate's primitive, -1 for none. Only roots should have one.
     pub selection: i32,
     /// Word at offset 32, usually 0.
     pub unknown_32: u32,
-    /// Corners for primitives, relative to the object's origin: x, y, z in
-    /// 1/65536 map pixels.
+    /// Vertices of primitives, relative to the object's origin: x, y, z in 1/65536 map
+    /// pixels.
     pub vertices: Vec<[i32; 3]>,
     /// Faces, lines and points.
     pub primitives: Vec<Primitive>,
 }
 
 impl Object {
-    /// Returns the index of the ground plate among the primitives, if there is
-    /// one. It marks the selected unit on the ground, and is not part of its
-    /// appearance. Only a root has one: what other objects name is a face like
-    /// any other.
+    /// Returns the index of the ground plate among the primitives, if there is one. It
+    /// marks the selected unit on the ground, and is not part of its appearance. Only
+    /// roots have one: in other objects, the primitive is an ordinary face.
     pub fn ground_plate(&self) -> Option<usize> {
         self.named_primitive().filter(|_| self.depth == 0)
     }
 
-    /// Returns the index of the primitive that `selection` names, if it exists.
+    /// Returns the index of the primitive in `selection`, if it exists.
     fn named_primitive(&self) -> Option<usize> {
         let index = usize::try_from(self.selection).ok()?;
         (index < self.primitives.len()).then_some(index)
@@ -109,12 +105,12 @@ impl Object {
 pub struct Primitive {
     /// Palette index; unused if there is a texture.
     pub color: u32,
-    /// Corners, as indices into the object's vertices. May be out of range,
-    /// with a warning.
+    /// Corners, as indices into the object's vertices. May be out of range, with a
+    /// warning.
     pub indices: Vec<u16>,
     /// Name of the GAF sequence with the texture; not empty.
     pub texture: Option<Name>,
-    /// Whether it is colored: any number except 0.
+    /// Color flag: any number except 0.
     pub flag: u32,
     /// Two words left by editors.
     pub editor: [u32; 2],
@@ -163,7 +159,7 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Model, Box<Incomplete<Model>>
     finish(reader.model, result)
 }
 
-/// An object that is yet to be read.
+/// An object that remains to be read.
 struct Pending {
     pointer: Pointer,
     parent: Option<usize>,
@@ -182,7 +178,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn read(&mut self) -> Result<()> {
-        // At most one sibling for each level is pending.
+        // At most one sibling per level is pending.
         let mut pending = vec![Pending {
             pointer: Pointer::new(0, 0, "root object"),
             parent: None,

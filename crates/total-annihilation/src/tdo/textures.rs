@@ -13,10 +13,10 @@ use hpimount_assets::view::context::shared;
 use hpimount_assets::view::{AssetContext, AssetRef, Shared};
 use hpimount_containers::text::has_extension;
 
-/// The folder with the textures of a mount.
+/// The folder of a mount's textures.
 const FOLDER: &str = "textures";
 
-/// The name under which the index is shared.
+/// The key of the shared index.
 const SHARED: &str = "TA textures";
 
 /// Name of the file whose sequences have a frame for each player's color.
@@ -29,7 +29,7 @@ const MAX_TEXTURES: usize = 1 << 16;
 #[derive(Default)]
 struct Index {
     files: Vec<AssetRef>,
-    /// By lower-case name: the number of the file, and of the sequence in it.
+    /// By lower-case name: the numbers of the file and of the sequence in it.
     by_name: HashMap<String, (usize, usize)>,
 }
 
@@ -45,8 +45,7 @@ impl Shared for Index {
 }
 
 impl Index {
-    /// Reads the names of all sequences. The first of several with the same
-    /// name wins.
+    /// Reads the names of all sequences. The first sequence with a name wins.
     fn new(context: &dyn AssetContext) -> Self {
         let mut index = Self::default();
         for file in context.list(FOLDER) {
@@ -120,8 +119,8 @@ impl<'a> Textures<'a> {
         })
     }
 
-    /// Returns the first frames of textures, by name. A file is read once for
-    /// all textures in it. Textures with more than [`MAX_PIXELS`] together are `None`.
+    /// Returns the first frames of textures, by name. A file is read once for all its
+    /// textures. Textures with more than [`MAX_PIXELS`] together are `None`.
     pub(crate) fn pictures(&self, names: &[&str]) -> Vec<Option<Picture>> {
         let mut wanted: HashMap<AssetRef, Vec<(usize, usize)>> = HashMap::new();
         for (number, name) in names.iter().enumerate() {

@@ -52,7 +52,7 @@ const FOLDER: &str = "textures";
 /// File of the materials.
 const MATERIALS: &str = "model.mtl";
 
-/// Maximum number of textures of a model that are listed.
+/// Maximum number of listed textures of a model.
 const MAX_TEXTURES: usize = 4096;
 
 /// A model with its palette and its script.
@@ -154,7 +154,7 @@ fn drawn(shown: &TdoView, context: &dyn AssetContext) -> io::Result<Drawn> {
     Drawn::new(&shown.model, &shown.colors.palette, &shown.script, context)
 }
 
-/// Writes a texture; a gray pixel for one that is not in the mount.
+/// Writes a texture, or a gray pixel if the mount lacks it.
 fn texture(
     shown: &TdoView,
     index: usize,
@@ -191,13 +191,12 @@ fn object((index, object): (usize, &Object)) -> Node<'_> {
     node::map(facts.into_iter().chain(plate))
 }
 
-/// Returns a coordinate in pixels of a map.
+/// Returns a coordinate in map pixels.
 fn pixels(coordinate: i32) -> Value {
     Value::Double(f64::from(coordinate) / f64::from(ONE))
 }
 
-/// Columns of `pieces.tsv`. Positions are in pixels of a map, in the axes of
-/// the file.
+/// Columns of `pieces.tsv`. Positions are in map pixels, in the axes of the file.
 const PIECES: [&str; 13] = [
     "index",
     "name",

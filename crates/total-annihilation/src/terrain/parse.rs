@@ -1,5 +1,4 @@
-//! Common parts of maps and sections: pictures of tiles, minimaps, heights
-//! (FORMATS, TA 6).
+//! Helpers for maps and sections: pictures of tiles, minimaps, heights (FORMATS, TA 6).
 
 use bytes::Bytes;
 use get_size2::GetSize;
@@ -34,7 +33,7 @@ pub struct Terrain {
 }
 
 impl Terrain {
-    /// Creates a picture of this size, still without a tile map and tiles.
+    /// Creates a picture of this size, without tile map and tiles.
     pub(crate) fn new(width: u32, height: u32) -> Self {
         Self {
             width,
@@ -54,7 +53,7 @@ impl Terrain {
         Ok(())
     }
 
-    /// Reads the set of tiles; `count` was read at `count_offset`.
+    /// Reads the set of tiles. `count` was read at `count_offset`.
     pub(crate) fn read_tiles(
         &mut self,
         file: &Bytes,
@@ -90,8 +89,8 @@ impl Terrain {
         self.tiles.len() / TILE_SIZE
     }
 
-    /// Returns the number of the tile in a column and row. It may be after the
-    /// last one of the set.
+    /// Returns the number of the tile in a column and row. It may be past the end of
+    /// the set.
     pub fn tile(&self, column: u32, row: u32) -> Option<u16> {
         if column >= self.width || row >= self.height {
             return None;
@@ -106,9 +105,9 @@ impl Terrain {
         self.tiles.get(start..start + TILE_SIZE)
     }
 
-    /// Appends a row of pixels of the whole picture to `out`, every `step`th of
-    /// them, beginning with the first of each tile. Missing tiles are 0, which
-    /// is black. Nothing is appended without a tile map.
+    /// Appends every `step`th pixel of a row of the whole picture to `out`, beginning
+    /// with the first pixel of each tile. Missing tiles are 0, which is black. Appends
+    /// nothing without a tile map.
     pub fn row(&self, y: u32, step: usize, out: &mut Vec<u8>) {
         if self.map.is_empty() {
             return;
@@ -143,8 +142,7 @@ pub struct Minimap {
     pub pixels: Bytes,
 }
 
-/// Checks the size of a map in units of `cells` cells. Its width is at
-/// `offset`.
+/// Checks the size of a map in units of `cells` cells. Its width is at `offset`.
 pub(crate) fn check_size(width: u32, height: u32, offset: u64, cells: u64) -> Result<()> {
     let area = u64::from(width) * u64::from(height);
     if area == 0 || area.saturating_mul(cells) > MAX_CELLS {
@@ -157,7 +155,7 @@ pub(crate) fn check_size(width: u32, height: u32, offset: u64, cells: u64) -> Re
 /// The heights of cells: the first of every `stride` bytes.
 #[derive(Debug, Clone, Default, GetSize)]
 pub(crate) struct Heights {
-    /// Bytes of a cell; the first one is the height.
+    /// Size of a cell in bytes; the first byte is the height.
     stride: usize,
     #[get_size(ignore)]
     cells: Bytes,

@@ -8,11 +8,11 @@ use crate::terrain::{Minimap, TILE_EDGE, Terrain};
 use hpimount_assets::model::png::{self, Tones};
 use hpimount_record::Value;
 
-/// Reduction factor of the small picture along an edge.
+/// Reduction factor of the small picture in each dimension.
 pub(crate) const REDUCED: u32 = 8;
 
-/// Returns the width and height of the picture of the ground in pixels. It has
-/// at most `MAX_CELLS` tiles, so they do not overflow.
+/// Returns the size of the picture of the ground in pixels. It has at most `MAX_CELLS`
+/// tiles, so the numbers do not overflow.
 fn size(terrain: &Terrain) -> (u32, u32) {
     let edge = |tiles: u32| tiles.saturating_mul(TILE_EDGE);
     (edge(terrain.width), edge(terrain.height))
@@ -23,15 +23,14 @@ pub(crate) fn has_ground(terrain: &Terrain) -> bool {
     terrain.tile(0, 0).is_some()
 }
 
-/// Returns whether the picture of the ground is small enough to be shown in
-/// full.
+/// Returns whether the picture of the ground is small enough to be shown in full.
 pub(crate) fn is_shown_whole(terrain: &Terrain) -> bool {
     let (width, height) = size(terrain);
     u64::from(width) * u64::from(height) <= MAX_PIXELS
 }
 
-/// Writes the ground, every `step`th pixel of every `step`th row. `step`
-/// divides the edge of a tile.
+/// Writes every `step`th pixel of every `step`th row of the ground. `step` divides the
+/// edge of a tile.
 pub(crate) fn write(
     terrain: &Terrain,
     colors: &Colors,
@@ -44,7 +43,7 @@ pub(crate) fn write(
     png::write_rows((width / step, height / step), tones, &mut row, out)
 }
 
-/// Writes the ground with what `draw` draws on each row of it.
+/// Writes the ground with the drawings of `draw` on each row.
 pub(crate) fn write_with(
     terrain: &Terrain,
     colors: &Colors,
@@ -76,7 +75,7 @@ pub(crate) fn write_minimap(
     png::write_rows(size, Tones::Palette(&colors.palette.0), &mut row, out)
 }
 
-/// Returns whether the picture of a minimap would have any pixels.
+/// Returns whether the picture of a minimap is nonempty.
 pub(crate) fn is_picture(minimap: &Minimap, used: Option<(u32, u32)>) -> bool {
     let (width, height) = used.unwrap_or((u32::MAX, u32::MAX));
     minimap.width.min(width) > 0 && minimap.height.min(height) > 0

@@ -8,19 +8,19 @@ use hpimount_assets::model::preview::{self, OnMap};
 use hpimount_assets::model::{Picture, corners_problem};
 use hpimount_assets::view::AssetContext;
 
-/// A sprite; its pixels have indices of the palette.
+/// A sprite, with palette indices as pixels.
 pub(super) struct Sprite {
     pub(super) width: i32,
     pub(super) height: i32,
-    /// From its upper left corner to the point that is placed.
+    /// The point to place, relative to the upper left corner.
     pub(super) origin: [i32; 2],
     pub(super) indices: Vec<u8>,
     /// 0 for transparent pixels.
     pub(super) mask: Vec<u8>,
 }
 
-/// Maximum number of models that are drawn, of their corners together, and of
-/// the pixels of their textures. The largest real maps have a tenth as many.
+/// Maximum numbers of drawn models, of their corners, and of the pixels of their
+/// textures, ten times as many as the largest real maps have.
 const MAX_MODELS: usize = 256;
 const MAX_CORNERS: usize = 1 << 20;
 const MAX_TEXTURES: u64 = 1 << 26;
@@ -29,7 +29,7 @@ const MAX_TEXTURES: u64 = 1 << 26;
 pub(super) struct Models<'a> {
     palette: &'a Palette,
     context: &'a dyn AssetContext,
-    /// The indices of colors that were looked up.
+    /// The indices of known colors.
     indices: HashMap<[u8; 3], u8>,
     /// The rest of each limit.
     models: usize,
@@ -40,7 +40,7 @@ pub(super) struct Models<'a> {
 }
 
 impl<'a> Models<'a> {
-    /// `pixels` is the number of pixels that the sprites may have together.
+    /// `pixels` is the pixel limit for all sprites together.
     pub(super) fn new(pixels: u64, palette: &'a Palette, context: &'a dyn AssetContext) -> Self {
         Self {
             palette,

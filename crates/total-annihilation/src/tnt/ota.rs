@@ -1,11 +1,11 @@
-//! The text of a map (`.ota`): where the players start (FORMATS, TA 6).
+//! The text of a map (`.ota`): the start positions of players (FORMATS, TA 6).
 
 use crate::tdf::Section;
 
-/// The beginning of the name of a place where a player starts.
+/// The prefix of the names of start positions.
 const START: &str = "startpos";
 
-/// Maximum number of places; the games have ten players.
+/// Maximum number of start positions. The games have ten players.
 const MAX_STARTS: usize = 64;
 
 /// Where a player starts.
@@ -13,12 +13,12 @@ const MAX_STARTS: usize = 64;
 pub(crate) struct Start {
     /// Number of the player, from 1 on.
     pub(crate) player: u32,
-    /// x and z: pixels of the map in Total Annihilation, cells in Kingdoms.
+    /// x and z: map pixels in Total Annihilation, cells in Kingdoms.
     pub(crate) position: [i32; 2],
 }
 
-/// Returns the places of the first schema that has any, in the order of the
-/// players. `header` is the section `GlobalHeader`.
+/// Returns the start positions of the first schema that has any, ordered by player.
+/// `header` is the section `GlobalHeader`.
 pub(crate) fn starts(header: Section<'_>) -> Vec<Start> {
     let schemas = header.sections().filter(|section| {
         let name = section.name().to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! The features of a map, and where players start, drawn on its ground
+//! The features of a map, and the start positions of players, drawn on its ground
 //! (FORMATS, TA 14).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -13,32 +13,32 @@ use crate::tdf;
 use hpimount_assets::view::context::shared;
 use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, Shared};
 
-/// The name under which the looks of features are shared.
+/// The key of the shared appearance of features.
 const SHARED: &str = "TA features";
 
-/// Maximum number of bytes of texts that are read for the looks of features,
-/// and of features in them. A large mod has a tenth as many.
+/// Maximum number of bytes of texts to read for the appearance of features, and of
+/// features in them, ten times as many as a large mod has.
 const MAX_BYTES: usize = 64 << 20;
 const MAX_FEATURES: usize = 1 << 16;
 
 /// Pixels of an edge of a cell.
 const CELL: i32 = 16;
 
-/// Maximum number of features that are drawn, and of their pixels.
+/// Maximum numbers of drawn features and of their pixels.
 const MAX_PLACED: usize = 1 << 20;
 const MAX_DRAWN: usize = 1 << 28;
 
 /// Maximum number of pixels of all sprites.
 const MAX_PIXELS: u64 = 1 << 24;
 
-/// Edge of the mark of a start in pixels, and width of its ring.
+/// Size of the mark of a start position in pixels, and width of its ring.
 const MARK: i32 = 64;
 const RING: i32 = 5;
 
-/// Pixels of the map for a pixel of a digit.
+/// Map pixels for a pixel of a digit.
 const ENLARGED: i32 = 6;
 
-/// The digits: five rows of three pixels, the highest bit first.
+/// The digits: five rows of three pixels, highest bit first.
 const DIGITS: [[u8; 5]; 10] = [
     [0b111, 0b101, 0b101, 0b101, 0b111],
     [0b010, 0b110, 0b010, 0b010, 0b111],
@@ -64,7 +64,7 @@ struct Look {
     footprint: [i32; 2],
 }
 
-/// What shows a feature. Names are in lower case.
+/// The appearance of a feature. Names are in lower case.
 enum Shape {
     /// The first frame of a sequence in a sprite file.
     Sprite { file: String, sequence: String },
@@ -92,8 +92,7 @@ impl Shape {
     }
 }
 
-/// How all features look that are sprites or models, by their names in lower
-/// case.
+/// The appearance of all features that are sprites or models, by lower-case name.
 #[derive(Default)]
 struct Looks(HashMap<String, Look>);
 
@@ -152,7 +151,7 @@ pub(super) struct Scenery {
 }
 
 impl Scenery {
-    /// Returns the features of a map that are sprites or models of the mount.
+    /// Returns the features of a map that are sprites or models in the mount.
     pub(super) fn new(tnt: &Tnt, palette: &Palette, context: &dyn AssetContext) -> Self {
         let mut scenery = Self {
             sprites: Vec::new(),
@@ -223,9 +222,8 @@ impl Scenery {
         }
     }
 
-    /// Reads the first frame of the sequence of each feature. Returns the
-    /// numbers of the sprites. `left` is the number of pixels that they may
-    /// have together.
+    /// Reads the first frame of the sequence of each feature. Returns the numbers of
+    /// the sprites. `left` is their total pixel limit.
     fn read_sprites(
         &mut self,
         looks: &[Option<&Look>],
@@ -287,7 +285,7 @@ impl Scenery {
         }
     }
 
-    /// Returns what draws the rows of the map, from the first one on.
+    /// Returns a function that draws on the rows of the map, from the first one on.
     pub(super) fn rows(&self) -> Rows<'_> {
         let mut waiting: Vec<usize> = (0..self.placed.len()).collect();
         waiting.sort_by_key(|&placed| std::cmp::Reverse(self.placed[placed].top));
@@ -302,7 +300,7 @@ impl Scenery {
 /// Draws rows, one after the other.
 pub(super) struct Rows<'s> {
     scenery: &'s Scenery,
-    /// The sprites below the row, the highest one last.
+    /// The sprites below the row, ordered from the lowest to the highest.
     waiting: Vec<usize>,
     /// The sprites in the row.
     active: BTreeSet<usize>,
@@ -337,7 +335,7 @@ impl Rows<'_> {
     }
 }
 
-/// Returns the mark of a start: a disc with the player's number.
+/// Returns the mark of a start position: a disc with the player's number.
 fn mark(player: u32, palette: &Palette) -> Sprite {
     let [black, white] = [0, 255].map(|gray| palette.nearest([gray; 3]));
     let digits = player.to_string().into_bytes();

@@ -60,7 +60,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     Ok(page.show(WithColors { asset: tnt, colors }, error))
 }
 
-/// Adds the facts that are known without reading the cells.
+/// Adds the facts that do not require reading the cells.
 fn add_facts(tnt: &Tnt, page: &mut Page<WithColors<Tnt>>) {
     // A tile covers four cells.
     let tiles = [tnt.width / 2, tnt.height / 2];
@@ -146,7 +146,7 @@ fn add_files(tnt: &Tnt, context: &dyn AssetContext, page: &mut Page<WithColors<T
             page.warn("the map is shown only at an eighth of its size");
         }
     }
-    // After the pictures that are better previews.
+    // After better previews.
     if tnt.heights().next().is_some() {
         page.file("height.png", |WithColors { asset: tnt, .. }, _, out| {
             view::write_heights((tnt.width, tnt.height), tnt.heights(), out)
@@ -168,7 +168,7 @@ fn features(shown: &WithColors<Tnt>) -> Rows<'_> {
     Rows::new(["number", "index", "name", "placed"], rows)
 }
 
-/// Writes the ground with its features and the places where players start.
+/// Writes the ground with its features and start positions.
 fn write_scenery(
     shown: &WithColors<Tnt>,
     starts: &[Start],
@@ -221,8 +221,8 @@ mod tests {
         }
     }
 
-    /// Opens a file with the word `value` at the offset `at`, renders all files
-    /// of its view, and returns their names.
+    /// Opens a file with the word `value` at the offset `at`, renders all files of its
+    /// view, and returns their names.
     fn files_with(mut bytes: Vec<u8>, at: usize, value: u32) -> Vec<String> {
         put(&mut bytes, at, &value.to_le_bytes());
         let view = open(&bytes.into(), &Alone).ok().unwrap();

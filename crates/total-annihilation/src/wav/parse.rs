@@ -23,7 +23,7 @@ pub enum Kind {
     /// A RIFF file.
     #[default]
     Riff,
-    /// A `TMH` header and raw samples; their rate is unknown.
+    /// A `TMH` header and raw samples of an unknown rate.
     Tmh,
 }
 
@@ -34,16 +34,16 @@ pub struct Wav {
     pub kind: Kind,
     /// Format, channels and rate; `None` without a format chunk.
     pub format: Option<Format>,
-    /// The header of a [`Kind::Tmh`], as it is stored.
+    /// The encoded header of a [`Kind::Tmh`].
     #[get_size(ignore)]
     pub tmh_header: Option<Bytes>,
-    /// The samples, as they are stored; `None` if there are none.
+    /// The encoded samples, if there are any.
     #[get_size(ignore)]
     pub data: Option<Bytes>,
     /// Absolute offset of the samples.
     pub data_offset: u64,
-    /// How much longer than the file the length in its RIFF header is, in
-    /// bytes; negative if it is shorter.
+    /// Difference between the length in the RIFF header and the length of the file, in
+    /// bytes; negative if the file is longer.
     pub riff_size_excess: i64,
     /// Warnings.
     pub warnings: Warnings,
@@ -66,8 +66,8 @@ pub struct Format {
     pub bits: u16,
 }
 
-/// Parses the chunks of a sound, up to its samples. Their sizes are used; the
-/// size of the whole file is not.
+/// Parses the chunks of a sound, up to its samples. Uses the sizes of the chunks, not
+/// the size of the whole file.
 ///
 /// # Errors
 /// Returns [`Incomplete`] if it is neither RIFF nor `TMH`.

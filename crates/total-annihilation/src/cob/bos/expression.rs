@@ -1,6 +1,6 @@
 //! Expressions.
 
-/// Maximum depth of an expression. Real ones have less than ten levels.
+/// Maximum depth of an expression. Real expressions have less than ten levels.
 const MAX_DEPTH: u8 = 64;
 
 /// The value of an expression.
@@ -40,8 +40,8 @@ impl Expression {
         }
     }
 
-    /// Creates an expression with operands; its code begins with that of the
-    /// first operand. `None` if it is too deep.
+    /// Creates an expression with operands. Its code begins with the code of the first
+    /// operand. Returns `None` if it is too deep.
     pub(super) fn of<const N: usize>(
         operands: [Self; N],
         value: impl FnOnce([Self; N]) -> Value,
@@ -56,8 +56,8 @@ impl Expression {
         })
     }
 
-    /// Returns whether another expression has the same value, wherever its code
-    /// is.
+    /// Returns whether another expression has the same value, regardless of its
+    /// position.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let same = |ours: &[Self], theirs: &[Self]| {
             ours.iter()

@@ -1,10 +1,10 @@
-//! The lines of the text of a file.
+//! The line numbers of a file's text.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
-/// Maximum number of statements with a line. The largest real file has a
-/// fiftieth as many.
+/// Maximum number of statements with a line, fifty times as many as the largest real
+/// file has.
 const MAX_STATEMENTS: usize = 1 << 18;
 
 /// A place in the text of a file.
@@ -16,17 +16,17 @@ pub enum Place {
     Statics,
     /// The head of the script with this number.
     Script(usize),
-    /// The statement that contains the word of the code with this index.
+    /// The statement with the word at this index of the code.
     Word(u32),
 }
 
-/// The lines of the text of a file, from 1 on.
+/// The lines of a file's text, counted from 1.
 #[derive(Debug, Default)]
 pub struct Lines {
     pieces: Option<u32>,
     statics: Option<u32>,
     scripts: HashMap<usize, u32>,
-    /// By the first words of functions and statements.
+    /// By the first word of functions and statements.
     words: BTreeMap<u32, u32>,
 }
 
@@ -60,8 +60,8 @@ impl Lines {
     }
 }
 
-/// An output that counts lines, and ends them as compilers need it: with CR and
-/// LF. Without the CR, Scriptor takes everything after `//` for a comment.
+/// An output that counts lines, and ends them with CR and LF for compilers. Without the
+/// CR, Scriptor takes everything after `//` for a comment.
 pub(super) struct Counted<'a> {
     out: &'a mut dyn Write,
     /// Number of lines that have ended.

@@ -12,8 +12,7 @@ use super::{MAX_ITEMS, notes_at_end};
 use crate::cob::Cob;
 use crate::cob::parse::Item;
 
-/// Maximum number of mistakes, and of matters of style, that are reported for a
-/// file.
+/// Maximum number of reported mistakes, and of matters of style, for a file.
 const MAX_FOUND: usize = 100;
 
 /// A remark about a file.
@@ -23,9 +22,9 @@ pub struct Remark {
     pub place: Place,
     /// The remark, without a full stop.
     pub text: String,
-    /// True if it is a matter of style.
+    /// True for a matter of style.
     pub is_style: bool,
-    /// True if the warnings of the file have it too.
+    /// True if the warnings of the file contain it too.
     pub is_known: bool,
 }
 
@@ -73,17 +72,17 @@ impl Cob {
 pub(super) struct Facts {
     /// True if all functions were understood.
     is_complete: bool,
-    /// The static variables that are assigned, each with the first such
-    /// statement, and those that are read.
+    /// The assigned static variables, each with its first assignment, and the variables
+    /// that are read.
     pub(super) assigned: HashMap<u32, u32>,
     pub(super) read: HashSet<u32>,
     /// The pieces that are values.
     pieces: PieceValues,
-    /// The signals that are sent; `None` in it for an unknown one.
+    /// The sent signals; `None` represents an unknown one.
     sent: HashSet<Option<i32>>,
     /// The signals that end a script, with its number and the statement.
     masks: Vec<(usize, i32, u32)>,
-    /// The scripts that a script calls and waits for.
+    /// The blocking calls of a script.
     calls: HashMap<usize, Vec<usize>>,
 }
 
@@ -105,10 +104,10 @@ pub(super) struct Lint<'a> {
     pub(super) names: &'a Names,
     /// The current script.
     pub(super) script: usize,
-    /// For each script, the first one with its code.
+    /// For each script, the first script with the same code.
     firsts: Vec<usize>,
     found: Vec<Remark>,
-    /// Number of mistakes, and of matters of style.
+    /// Numbers of mistakes, and of matters of style.
     counts: [usize; 2],
     pub(super) facts: Facts,
 }
@@ -137,7 +136,7 @@ impl Lint<'_> {
         });
     }
 
-    /// Returns the numbers of the pieces that are values; `None` if they may be any.
+    /// Returns the piece numbers among the values, or `None` if any piece is possible.
     pub(super) fn piece_values(&self) -> Option<BTreeSet<u32>> {
         let returned = self.firsts.iter().enumerate().flat_map(|(script, &first)| {
             let count = self.names.returned_pieces(script) as u32;
@@ -365,12 +364,12 @@ impl Lint<'_> {
     }
 }
 
-/// The local variables of a function, by their numbers.
+/// The local variables of a function, by number.
 #[derive(Default)]
 pub(super) struct Locals {
     /// Those that are declared, with the statement.
     declared: BTreeMap<u32, u32>,
-    /// Those that are assigned, with the first such statement.
+    /// Assigned variables, with the first assignment.
     assigned: HashMap<u32, u32>,
     read: HashSet<u32>,
 }
@@ -393,8 +392,8 @@ impl Locals {
         }
     }
 
-    /// Returns those that are assigned and never read, except for parameters,
-    /// which the game reads, with the statement.
+    /// Returns the variables that are assigned and never read, with the statement.
+    /// Omits parameters, which the game reads.
     fn unread(&self) -> Vec<(u32, u32)> {
         let own = self.declared.keys();
         let unread = own.filter(|local| !self.read.contains(local));
@@ -402,7 +401,7 @@ impl Locals {
         assigned.flatten().collect()
     }
 
-    /// Returns those that are declared and not used at all, with the statement.
+    /// Returns the variables that are declared and never used, with the statement.
     pub(super) fn unused(&self) -> Vec<(u32, u32)> {
         let is_used = |local| self.read.contains(local) || self.assigned.contains_key(local);
         let unused = self.declared.iter().filter(|(local, _)| !is_used(local));
@@ -432,7 +431,7 @@ pub(super) fn constant_test(kind: &StepKind) -> Option<i32> {
     }
 }
 
-/// Returns whether a loop waits, ends, or calls what may wait.
+/// Returns whether a loop waits, ends, or calls a function that may wait.
 fn waits(function: &Function, body: &[Node]) -> bool {
     body.iter().any(|node| match node {
         Node::Step(step) => match &function.steps[*step].kind {
@@ -453,7 +452,7 @@ fn waits(function: &Function, body: &[Node]) -> bool {
 
 /// Returns the scripts that call themselves, in order.
 fn cycles(calls: &HashMap<usize, Vec<usize>>) -> Vec<usize> {
-    // Scripts that call nothing left are removed until none is.
+    // Scripts without remaining calls are removed until none is left.
     let mut left: HashMap<usize, HashSet<usize>> = HashMap::new();
     let mut callers: HashMap<usize, Vec<usize>> = HashMap::new();
     for (&script, called) in calls {
@@ -476,7 +475,7 @@ fn cycles(calls: &HashMap<usize, Vec<usize>>) -> Vec<usize> {
             }
         }
     }
-    // The scripts that are left call a cycle; those in one are also called.
+    // The remaining scripts call a cycle. Scripts in a cycle are also called.
     let mut found: Vec<usize> = left.keys().copied().collect();
     found.retain(|script| left.values().any(|called| called.contains(script)));
     found.sort_unstable();

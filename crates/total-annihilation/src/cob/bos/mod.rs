@@ -1,11 +1,10 @@
-//! Scripts as BOS, the language that they are compiled from (FORMATS, TA 5).
+//! Scripts as BOS, their source language (FORMATS, TA 5).
 //!
-//! A function is recovered in three steps: [`steps`] combines instructions to
-//! statements with expressions, [`structure`] finds the loops and conditions in
-//! them, and [`mod@print`] writes both. The text compiles to the same words. A
-//! function whose jumps form no loops and conditions is written with labels,
-//! and one whose instructions form no statements as assembler text in a
-//! comment.
+//! A function is decompiled in three steps: [`steps`] combines instructions to
+//! statements with expressions, [`structure`] finds the loops and conditions in them,
+//! and [`mod@print`] writes both. The text compiles to the same words. If the jumps do
+//! not form loops and conditions, the function is written with labels. If the
+//! instructions do not form statements, it is written as assembler text in a comment.
 
 mod expression;
 mod lines;
@@ -32,12 +31,12 @@ use self::steps::{Function, Lost};
 use super::Cob;
 use super::parse::{Content, Item};
 
-/// Maximum number of items of all functions that are written again for scripts
-/// that share their code.
+/// Maximum total number of items of functions that are written repeatedly for scripts
+/// with shared code.
 const MAX_COPIED: usize = 1 << 14;
 
-/// Maximum number of items of a function. The largest real one has a third as
-/// many.
+/// Maximum number of items of a function, three times as many as the largest real one
+/// has.
 const MAX_ITEMS: usize = 1 << 16;
 
 impl Cob {
@@ -49,7 +48,7 @@ impl Cob {
         self.print(out, None)
     }
 
-    /// Returns the lines of the text that [`Cob::decompile`] writes.
+    /// Returns the line numbers of the text from [`Cob::decompile`].
     pub fn lines(&self) -> Lines {
         let mut lines = Lines::default();
         let printed = self.print(&mut io::sink(), Some(&mut lines));
@@ -94,7 +93,7 @@ impl Cob {
     }
 }
 
-/// Removes the text of a compiler from the end of a function, and returns it.
+/// Removes the compiler's text from the end of a function, and returns it.
 fn notes_at_end<'a>(items: &mut Vec<Item<'a>>) -> Vec<Content<'a>> {
     let is_code = |item: &Item<'_>| matches!(item.content, Content::Instruction(_));
     let end = items.iter().rposition(is_code).map_or(0, |last| last + 1);

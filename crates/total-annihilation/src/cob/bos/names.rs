@@ -7,8 +7,8 @@ use crate::Names as FileNames;
 use crate::cob::Cob;
 use crate::cob::parse::{Content, OperandKind};
 
-/// Words of expressions, which are no names of values. Other keywords are names where a
-/// name stands.
+/// Keywords in expressions, which cannot be names of values. Other keywords are names
+/// where a name is expected.
 const RESERVED: [&str; 6] = ["and", "get", "not", "or", "rand", "xor"];
 
 /// Parameters of the scripts that the games call.
@@ -51,7 +51,7 @@ const CALLED_BY_GAMES: [(&str, &[&str]); 32] = [
 pub(super) struct Names {
     pub(super) pieces: Vec<String>,
     pub(super) scripts: Vec<String>,
-    /// Number of arguments that each script is called with, as far as known.
+    /// Number of arguments in calls of each script, if known.
     arguments: HashMap<usize, u32>,
     /// In lower case.
     used: HashSet<String>,
@@ -79,15 +79,15 @@ impl Names {
         names
     }
 
-    /// Returns the number of parameters of a script, as far as known.
+    /// Returns the number of parameters of a script, if known.
     pub(super) fn parameters(&self, script: usize) -> u32 {
         let known = self.known_parameters(script).len() as u32;
         let called = self.arguments.get(&script);
         called.map_or(known, |&called| called.max(known))
     }
 
-    /// Returns whether the games or other scripts show how many parameters a
-    /// script has.
+    /// Returns whether calls by the games or other scripts reveal the number of a
+    /// script's parameters.
     pub(super) fn knows_parameters(&self, script: usize) -> bool {
         self.arguments.contains_key(&script) || self.known(script).is_some()
     }
@@ -114,13 +114,12 @@ impl Names {
         format!("static_{number}")
     }
 
-    /// Returns whether the first parameter of a script is the number of a
-    /// piece.
+    /// Returns whether the first parameter of a script is a piece number.
     pub(super) fn returns_piece(&self, script: usize) -> bool {
         self.known_parameters(script).first() == Some(&"piecenum")
     }
 
-    /// Returns how many parameters of a script are pieces for the game.
+    /// Returns the number of a script's parameters that return pieces to the game.
     pub(super) fn returned_pieces(&self, script: usize) -> usize {
         let name = self.script(script).to_ascii_lowercase();
         let is_asked = ["query", "aimfrom", "sweetspot"]

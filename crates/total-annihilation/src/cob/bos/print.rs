@@ -15,13 +15,13 @@ use crate::cob::Cob;
 use crate::cob::parse::{AXES, Content};
 use hpimount_containers::text::windows_1252;
 
-/// A length: compilers count 163,840 for one, which is 2.5 pixels of a map.
+/// A length. Compilers count 163,840 for one unit, which is 2.5 map pixels.
 pub(in crate::cob) const LENGTH: Unit = Unit {
     signs: ['[', ']'],
     scale: 163_840,
 };
 
-/// An angle: compilers count 182 for a degree.
+/// An angle. Compilers count 182 for a degree.
 pub(in crate::cob) const ANGLE: Unit = Unit {
     signs: ['<', '>'],
     scale: 182,
@@ -60,9 +60,9 @@ pub(in crate::cob) struct Unit {
 }
 
 impl Unit {
-    /// Returns a number with this unit. It is not below the exact value by as
-    /// much as one, so that compilers that round and those that cut off both
-    /// get the same number again.
+    /// Returns a number with this unit. The result is rounded up by less than one step,
+    /// so that compilers that round and compilers that truncate both restore the
+    /// number.
     fn text(&self, value: i32) -> String {
         let ten = 10_u64.pow(DECIMALS);
         let scaled = (u64::from(value.unsigned_abs()) * ten).div_ceil(self.scale);
@@ -98,7 +98,7 @@ pub(super) struct Printer<'a> {
     lines: Option<&'a mut Lines>,
     /// The current function.
     script: usize,
-    /// True if a function before has the same code.
+    /// True if an earlier function has the same code.
     is_copy: bool,
     depth: usize,
 }
@@ -121,14 +121,14 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Notes that a place is in the next line.
+    /// Records that a place is in the next line.
     fn note(&mut self, place: Place) {
         if let Some(lines) = &mut self.lines {
             lines.set(place, self.out.line());
         }
     }
 
-    /// Notes that a statement is in the next line.
+    /// Records that a statement is in the next line.
     fn note_word(&mut self, word: u32) {
         if !self.is_copy {
             self.note(Place::Word(word));
@@ -313,7 +313,7 @@ impl<'a> Printer<'a> {
         self.line("}")
     }
 
-    /// Returns the text of a condition, which is in the next line.
+    /// Returns the text of a condition, which goes into the next line.
     fn condition(&mut self, function: &Function, test: usize) -> String {
         let Step { at, kind } = &function.steps[test];
         self.note_word(*at);
@@ -373,8 +373,8 @@ impl<'a> Printer<'a> {
         self.line(&format!("{text};"))
     }
 
-    /// Returns a string of the file in quotes. One that does not exist, or that quotes
-    /// would not hold, is written as a name, which compilers refuse.
+    /// Returns a string of the file in quotes. A string that is missing, or cannot be
+    /// quoted, is written as a name, which compilers refuse.
     fn string(&self, number: u32) -> String {
         let string = self.cob.strings.get(number as usize);
         let text = string.map(|string| plain(&string));
@@ -480,8 +480,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Returns an expression that can be an operand: the precedence of
-    /// operators differs among compilers.
+    /// Returns an expression as an operand, because the precedence of operators differs
+    /// among compilers.
     fn nested(&self, expression: &Expression) -> String {
         match &expression.value {
             Value::Constant(value) => value.to_string(),
@@ -498,8 +498,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Returns the number of a property. Its name is a comment: compilers know
-    /// it only from a file that is included.
+    /// Returns the number of a property with its name as a comment. Compilers know the
+    /// name only from an included file.
     fn port(&self, port: &Expression) -> String {
         let text = self.nested(port);
         let number = port.constant().and_then(|port| usize::try_from(port).ok());
@@ -521,7 +521,7 @@ fn declared(function: &Function, node: &Node) -> Option<u32> {
     }
 }
 
-/// Maximum number of static variables that are declared.
+/// Maximum number of declared static variables.
 pub(super) const MAX_STATICS: u32 = 65536;
 
 /// Returns a name without characters that would end its line.

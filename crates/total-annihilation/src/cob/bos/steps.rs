@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::expression::{Expression, Value, binary, unary};
 use crate::cob::parse::{Content, Instruction, Item, Operation};
 
-/// Why a function is not written as BOS.
+/// The reason why a function is not written as BOS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lost(pub(super) &'static str);
 
@@ -29,7 +29,7 @@ pub(super) enum StepKind {
     /// A declaration of a local variable.
     Declare(u32),
     Assign(Variable, Expression),
-    /// An instruction for a piece, with its values in the order of the code.
+    /// An instruction for a piece, with its values in code order.
     Piece {
         operation: &'static Operation,
         piece: u32,
@@ -42,7 +42,7 @@ pub(super) enum StepKind {
         script: u32,
         arguments: Vec<Expression>,
     },
-    /// A sound of Kingdoms, whose result is dropped.
+    /// A sound of Kingdoms whose result is dropped.
     Sound(u32, Expression),
     /// A command to Kingdoms.
     Command(u32, Vec<Expression>),
@@ -56,7 +56,7 @@ pub(super) enum StepKind {
 /// A function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Function {
-    /// Number of local variables that are its parameters.
+    /// Number of parameters, which are the first local variables.
     pub(super) parameters: u32,
     /// Code after the declaration of the parameters.
     pub(super) steps: Vec<Step>,
@@ -65,8 +65,8 @@ pub(super) struct Function {
 }
 
 impl Function {
-    /// Combines the code of a function to statements. `parameters` is the
-    /// number of values that it is called with, as far as known.
+    /// Combines the code of a function to statements. `parameters` is the number of
+    /// arguments, if known.
     pub(super) fn new(items: &[Item<'_>], end: u32, parameters: u32) -> Result<Self, Lost> {
         let mut machine = Machine::default();
         for item in items {
@@ -87,7 +87,7 @@ impl Function {
         let parameters = parameters.min(declared.count() as u32);
         steps.drain(..parameters as usize);
         let end = match items.last() {
-            // Without the text of a compiler after it.
+            // Without the compiler's text after it.
             Some(last) => end.min(last.at + words(last)),
             None => end,
         };
@@ -229,7 +229,7 @@ impl Machine {
         }
     }
 
-    /// Compilers for Kingdoms write a return without a value as one of a new
+    /// Compilers for Kingdoms write a return without a value as the return of a new
     /// variable.
     fn return_nothing(&mut self, operation: &'static Operation) -> Result<(), Lost> {
         let last = self.steps.pop();
@@ -261,7 +261,7 @@ impl Machine {
         self.step(value.at, StepKind::Assign(variable, value))
     }
 
-    /// Adds a step, after which no values are left.
+    /// Adds a step, which must leave the stack empty.
     fn step(&mut self, at: u32, kind: StepKind) -> Result<(), Lost> {
         if !self.stack.is_empty() {
             return Err(Lost("values stay on the stack between statements"));
@@ -287,8 +287,8 @@ impl Machine {
     }
 }
 
-/// Returns the number of values of an instruction that is a statement, and
-/// whether it has a piece and an axis.
+/// Returns the number of values of a statement's instruction, and whether it has a
+/// piece and an axis.
 fn shape(mnemonic: &str) -> Result<(usize, bool, bool), Lost> {
     Ok(match mnemonic {
         "move" | "turn" | "spin" => (2, true, true),

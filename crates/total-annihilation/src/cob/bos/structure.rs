@@ -1,23 +1,21 @@
 //! The loops and conditions in the jumps of a function.
 //!
-//! Compilers write a condition as `test END, then, END:` or `test OTHER, then,
-//! jump END, OTHER: other, END:`, and a loop as `HEAD: test END, body, jump
-//! HEAD, END:`.
+//! Compilers write a condition as `test END, then, END:` or `test OTHER, then, jump
+//! END, OTHER: other, END:`, and a loop as `HEAD: test END, body, jump HEAD, END:`.
 
 use std::collections::HashMap;
 
 use super::steps::{Function, StepKind};
 
-/// Maximum nesting depth of loops and conditions. Real ones have less than ten
+/// Maximum nesting depth of loops and conditions. Real functions have less than ten
 /// levels.
 const MAX_DEPTH: usize = 64;
 
-/// Number of attempts per step. Whether a condition has an `else` may not be
-/// known before its contents are.
+/// Number of attempts per step. It may be unknown whether a condition has an `else`
+/// before its contents are parsed.
 const ATTEMPTS: usize = 16;
 
-/// A part of a structured function. Steps are numbers in the list of the
-/// function.
+/// A part of a structured function. Steps are numbers in the function's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Node {
     Step(usize),
@@ -38,7 +36,7 @@ impl Node {
     }
 }
 
-/// Returns the structure of a function; `None` if its jumps form no loops and
+/// Returns the structure of a function, or `None` if its jumps do not form loops and
 /// conditions.
 pub(super) fn structured(function: &Function) -> Option<Vec<Node>> {
     let steps = function.steps.iter().enumerate();
@@ -54,14 +52,14 @@ pub(super) fn structured(function: &Function) -> Option<Vec<Node>> {
 
 struct Search<'f> {
     function: &'f Function,
-    /// The steps by the indices of their first words.
+    /// The steps, by the index of their first word.
     by_word: HashMap<u32, usize>,
-    /// Number of steps that may still be tried.
+    /// Remaining number of steps to try.
     left: usize,
 }
 
 impl Search<'_> {
-    /// Returns the structure of the steps from `first` to before `end`.
+    /// Returns the structure of the steps `first..end`.
     fn block(&mut self, first: usize, end: usize, depth: usize) -> Option<Vec<Node>> {
         if depth > MAX_DEPTH {
             return None;
@@ -90,8 +88,7 @@ impl Search<'_> {
         Some(nodes)
     }
 
-    /// Returns the loop or condition that begins with a test, and the step
-    /// after it.
+    /// Returns the loop or condition that begins with a test, and the step after it.
     fn test(
         &mut self,
         test: usize,

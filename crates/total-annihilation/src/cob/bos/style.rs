@@ -1,4 +1,4 @@
-//! Matters of style in scripts: what works, and is unused, long or needless.
+//! Matters of style in scripts: working code that is unused, long or unnecessary.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use super::steps::{Function, Step, StepKind};
 use super::structure::Node;
 use crate::cob::Cob;
 
-/// Maximum number of statements of a script that is not long.
+/// Number of statements above which a script is long.
 const LONG: usize = 100;
 
-/// Maximum cyclomatic complexity of a script that is not complex.
+/// Cyclomatic complexity above which a script is complex.
 const COMPLEX: usize = 15;
 
 impl Lint<'_> {
@@ -93,7 +93,7 @@ impl Lint<'_> {
         }
     }
 
-    /// Looks for pieces and static variables that no script uses.
+    /// Finds pieces and static variables that no script uses.
     pub(super) fn unused(&mut self, cob: &Cob) {
         if let Some(values) = self.piece_values() {
             let moved: HashSet<u32> = cob.used_pieces().into_keys().collect();
@@ -134,8 +134,8 @@ fn is_same_test(function: &Function, one: usize, other: usize) -> bool {
     }
 }
 
-/// Returns whether some statements may change the value of a condition: they
-/// assign variables, start scripts, or wait.
+/// Returns whether statements may change the value of a condition: by assigning
+/// variables, starting scripts, or waiting.
 fn changes(function: &Function, nodes: &[Node]) -> bool {
     nodes.iter().any(|node| match node {
         Node::Step(step) => !matches!(

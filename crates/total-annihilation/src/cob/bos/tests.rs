@@ -14,7 +14,7 @@ fn decompiled(file: &Cob) -> String {
     text.trim_end_matches(end).to_owned()
 }
 
-/// Asserts that a text is compiled and decompiled without a change.
+/// Asserts that compiling and decompiling preserves a text.
 fn check(text: &str) {
     let file = compile(text, &[]).unwrap().cob(&[]);
     let again = decompiled(&file);
@@ -178,7 +178,7 @@ Create()
 \t// Text after the code: \"Build by COBBLER\"
 }
 
-// In the file, this is the same code as Create.
+// In the file, this has the same code as Create.
 Go()
 {
 \thide piece_0_1st_gun;
@@ -236,7 +236,7 @@ fn deep_expressions_and_long_functions_are_not_recovered() {
     assert!(long.contains("because it is long."));
 }
 
-/// Returns the remarks about a text with this level, each with its line.
+/// Returns the remarks of this level about a text, each with its line.
 fn remarks(text: &str, is_style: bool) -> Vec<String> {
     let file = compile(text, &[]).unwrap().cob(&[]).file();
     let cob = cob::parse(&file.into()).unwrap();
@@ -376,7 +376,7 @@ fn only_a_number_that_reaches_the_game_as_a_piece_uses_it() {
     let gun = "1: the piece gun is never used";
     let flare = "1: the piece flare is never used";
     let show = "Create() { show base; spot = 0; return (0); }\n";
-    // The kind of a wreck is no piece, nor is the argument of another script.
+    // The kind of a wreck is not a piece, nor is the argument of another script.
     let killed = "Killed(severity, corpsetype) { corpsetype = 1; call-script Go(2); return (0); }
         Go(way) { sleep way; return (0); }";
     assert_eq!(unused(&format!("{show}{killed}")), [gun, flare]);

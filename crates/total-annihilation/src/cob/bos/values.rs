@@ -1,12 +1,11 @@
-//! The numbers of pieces that scripts use as values: they return them to the game,
-//! which asks for them with scripts such as `QueryPrimary`, and keep them in
-//! variables until then.
+//! Piece numbers that scripts use as values. They return them to the game, which asks
+//! for them by scripts such as `QueryPrimary`, and keep them in variables until then.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::expression::{Expression, Value};
 
-/// A variable: its script, if it is a local one, and its number.
+/// A variable: its script, for a local one, and its number.
 pub(super) type Holder = (Option<usize>, u32);
 
 /// What a variable is assigned.
@@ -28,7 +27,7 @@ impl Source {
     }
 }
 
-/// The assignments of a file, and the values that are pieces.
+/// The assignments in a file, and the values that are pieces.
 #[derive(Debug, Default)]
 pub(super) struct PieceValues {
     assigned: HashMap<Holder, Vec<Source>>,
@@ -47,8 +46,8 @@ impl PieceValues {
         self.pieces.push(Source::of(script, value));
     }
 
-    /// Returns the numbers of the pieces, also those in the variables `returned` to
-    /// the game; `None` if one is computed, so that it may be any.
+    /// Returns the piece numbers, including those in the variables `returned` to the
+    /// game; `None` if one is computed, so that any piece is possible.
     pub(super) fn numbers(&self, returned: impl Iterator<Item = Holder>) -> Option<BTreeSet<u32>> {
         let mut next = self.pieces.clone();
         next.extend(returned.map(Source::Variable));

@@ -11,14 +11,14 @@ use crate::cob::bos::{ANGLE, LENGTH, PORTS, binary, unary};
 use crate::cob::parse::Operation;
 use hpimount_containers::text::windows_1252_byte;
 
-/// Maximum depth of statements and expressions in others. Texts of functions have a
-/// third of it.
+/// Maximum nesting depth of statements and expressions. Texts of functions have a third
+/// of it.
 const MAX_DEPTH: usize = 256;
 
 /// Maximum number of decimal places of a number with a unit.
 const MAX_DECIMALS: usize = 18;
 
-/// The operators, from the loosest to the tightest.
+/// The operators, from the lowest to the highest precedence.
 const OPERATORS: [&[&str]; 10] = [
     &["^^"],
     &["||"],
@@ -41,9 +41,9 @@ pub(super) struct Environment<'a> {
     pub(super) pieces: Names,
     pub(super) statics: Names,
     pub(super) scripts: Names,
-    /// The strings of a file of Kingdoms; new ones are added.
+    /// The strings of a Kingdoms file; new ones are added.
     pub(super) strings: &'a RefCell<Strings>,
-    /// Whether problems propose names, which takes as long as there are many.
+    /// Whether problems suggest names, which takes time proportional to their number.
     pub(super) proposes: Cell<bool>,
 }
 
@@ -52,12 +52,12 @@ pub(super) struct Environment<'a> {
 pub(super) struct Strings {
     numbers: HashMap<String, u32>,
     count: u32,
-    /// Those that the file does not have yet.
+    /// Strings that the file lacks.
     pub(super) added: Vec<String>,
 }
 
 impl Strings {
-    /// Creates the strings of a file; equal ones have the first number.
+    /// Creates the strings of a file. Equal strings get the number of the first.
     pub(super) fn new(strings: impl Iterator<Item = String>) -> Self {
         let mut all = Self::default();
         for string in strings {
@@ -80,10 +80,10 @@ impl Strings {
 pub(super) struct Compiler<'a> {
     pub(super) environment: &'a Environment<'a>,
     pub(super) reader: Reader<'a>,
-    /// The local variables in lower case, by their numbers.
+    /// The local variables in lower case, by number.
     pub(super) locals: Vec<String>,
     pub(super) code: Vec<u32>,
-    /// The words that are targets of jumps, counted from the start of the function.
+    /// The words that are jump targets, counted from the start of the function.
     pub(super) targets: Vec<usize>,
     pub(super) labels: HashMap<String, u32>,
     /// Words with jumps to labels.
@@ -101,7 +101,7 @@ impl<'a> Compiler<'a> {
         self.code.extend(operands);
     }
 
-    /// Enters a statement or an expression in another one.
+    /// Enters a nested statement or expression.
     pub(super) fn enter(&mut self) -> Result<()> {
         self.depth += 1;
         match self.depth > MAX_DEPTH {
@@ -118,7 +118,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Returns the problem that nothing has a name.
+    /// Returns the problem of an unknown name.
     pub(super) fn unknown<'n>(
         &self,
         noun: &str,
@@ -140,7 +140,7 @@ impl<'a> Compiler<'a> {
         self.operation(0)
     }
 
-    /// Compiles an expression of operators that are at least as tight as `level`.
+    /// Compiles an expression of operators with at least the precedence `level`.
     fn operation(&mut self, level: usize) -> Result<()> {
         self.operand()?;
         while let Some((sign, found)) = self.operator().filter(|(_, found)| *found >= level) {
@@ -153,7 +153,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// Returns the operator that is next, and how tight it is.
+    /// Returns the next operator and its precedence.
     fn operator(&self) -> Option<(&'static str, usize)> {
         let token = self.reader.peek()?;
         let word = WORDS.iter().find(|(word, _)| token.is(word));
@@ -277,7 +277,7 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// Reads a number, maybe with a sign and with brackets for its unit.
+    /// Reads a number with an optional sign and optional brackets for its unit.
     fn number(&mut self) -> Result<u32> {
         let unit = [("[", "]", LENGTH), ("<", ">", ANGLE)];
         let unit = unit.into_iter().find(|(open, ..)| self.reader.take(open));
@@ -304,7 +304,7 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// Returns the number of a string, which is added if it is new.
+    /// Returns the number of a string. A new string is added.
     pub(super) fn string(&mut self) -> Result<u32> {
         let token = self.reader.expect_kind(Kind::Text, "a text in quotes")?;
         let mut strings = self.environment.strings.borrow_mut();
@@ -332,7 +332,7 @@ pub(super) fn whole(text: &str) -> Option<i128> {
     }
 }
 
-/// Returns a decimal number times a scale, cut off.
+/// Returns a decimal number times a scale, truncated.
 fn scaled(text: &str, scale: u64) -> Option<i128> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let digits = [whole, part].concat();

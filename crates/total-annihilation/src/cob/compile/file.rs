@@ -1,4 +1,4 @@
-//! The bytes of a file, in the layout of all known compilers: header, code, starts,
+//! Encoding of a file in the layout of all known compilers: header, code, starts,
 //! pointers to names, names.
 
 use crate::Names;
@@ -37,8 +37,8 @@ impl File {
         }
     }
 
-    /// Writes the code and the starts over those of a file in which everything else is
-    /// the same. Returns whether they fit.
+    /// Overwrites the code and the starts of a file with otherwise equal contents.
+    /// Returns whether they fit.
     pub(super) fn patch(&self, old: &Self, file: &mut [u8]) -> bool {
         let others = |file: &Self| Self {
             code: Vec::new(),

@@ -16,12 +16,12 @@ const MAX_LOCALS: usize = 256;
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Code {
     pub(super) words: Vec<u32>,
-    /// The words that are targets of jumps, counted from the start of the function.
+    /// The words that are jump targets, counted from the start of the function.
     pub(super) targets: Vec<usize>,
 }
 
-/// Compiles a function. `returns` says whether one that may reach its end returns
-/// there.
+/// Compiles a function. `returns` tells whether a function that may reach its end
+/// returns there.
 pub(super) fn compile(
     environment: &Environment<'_>,
     function: &source::Function<'_>,
@@ -45,7 +45,7 @@ pub(super) fn compile(
 }
 
 impl<'a> Compiler<'a> {
-    /// Sets the jumps to labels, and adds a return.
+    /// Resolves the jumps to labels, and adds a return.
     fn finish(mut self, returns: bool) -> Result<Code> {
         for (word, label) in std::mem::take(&mut self.jumps) {
             let target = self.labels.get(&label.text.to_ascii_lowercase());
@@ -157,8 +157,8 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// Compiles a condition in parentheses, and returns the word of the jump that is
-    /// taken if it is not met.
+    /// Compiles a condition in parentheses. Returns the word of the jump that is taken
+    /// if it is false.
     fn test(&mut self) -> Result<usize> {
         self.reader.expect("(")?;
         self.value()?;

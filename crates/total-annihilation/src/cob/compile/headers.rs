@@ -1,4 +1,4 @@
-//! The headers that scripts of the games include, as far as their names are known.
+//! The known headers that scripts of the games include.
 
 /// The kinds of `explode`.
 const EXPLOSIONS: [(&str, &str); 12] = [
@@ -30,7 +30,7 @@ const EFFECTS: [(&str, &str); 9] = [
 ];
 
 /// Returns the text of the header with this name. The properties of units, which are
-/// also in `exptype.h`, are known without it.
+/// also in `exptype.h`, need no header.
 pub(super) fn header(name: &str) -> Option<String> {
     let macros: &[_] = match &*name.to_ascii_lowercase() {
         "exptype.h" => &EXPLOSIONS,

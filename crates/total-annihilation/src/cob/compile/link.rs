@@ -11,13 +11,13 @@ use crate::cob::parse::{Content, OperandKind};
 /// The code of a script of the edited text.
 #[derive(Debug)]
 pub(super) enum Script {
-    /// That of this old script.
+    /// The code of this old script.
     Kept(usize),
     /// New code, maybe of this old script.
     Compiled(Option<usize>, Code),
 }
 
-/// The new numbers of what code refers to.
+/// The new numbers of pieces, scripts and other operands.
 pub(super) struct Relocation<'a> {
     pub(super) scripts: &'a Numbers,
     pub(super) pieces: &'a Numbers,
@@ -31,8 +31,9 @@ pub(super) struct Linked {
     pub(super) starts: Vec<u32>,
 }
 
-/// Links the scripts, by their numbers. The old code stays in its order, with what is
-/// behind the instructions of its functions; new functions are at the end.
+/// Links the scripts, given by number. The old code keeps its order, with any data
+/// after the instructions of its functions. New functions are at the end. Fails if the
+/// code of a function cannot be moved.
 pub(super) fn link(
     cob: &Cob,
     scripts: &[Script],
@@ -62,7 +63,8 @@ pub(super) fn link(
     })
 }
 
-/// Returns the start of a script if it is not in the code. It leads to nothing, and stays.
+/// Returns the start of a script if it is outside of the code. It leads nowhere and is
+/// kept.
 fn outside(cob: &Cob, script: usize) -> Option<u32> {
     let start = cob.script_start(script)?;
     (start as usize > cob.code_words()).then_some(start)
@@ -84,7 +86,7 @@ pub(super) fn reaches_end(cob: &Cob, range: &Range<u32>) -> bool {
     !returns
 }
 
-/// Returns the word behind the last instruction of a function.
+/// Returns the word after the last instruction of a function.
 fn instructions_end(cob: &Cob, range: &Range<u32>) -> u32 {
     let ends = cob
         .items_in(range.clone())
@@ -123,7 +125,7 @@ enum Words<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// Places the code of the scripts one after the other.
+    /// Places the code of the scripts one after another.
     fn place(&mut self, scripts: &'a [Script]) {
         let ranges = self.cob.script_ranges();
         let mut members: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
@@ -163,7 +165,8 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Places the new code of scripts that had the same; if it is the same again, once.
+    /// Places the new code of scripts with shared code; once, if their new code is
+    /// equal too.
     fn compiled(&mut self, scripts: &'a [Script], members: &[usize], old_start: Option<u32>) {
         let mut placed: Vec<(&Code, usize)> = Vec::new();
         for &number in members {
@@ -199,7 +202,7 @@ impl<'a> Layout<'a> {
         self.blocks.len() - 1
     }
 
-    /// Returns the words of a block with the new numbers.
+    /// Returns the words of a block with renumbered operands.
     fn relocated(
         &self,
         block: &Block<'_>,
@@ -241,8 +244,8 @@ impl<'a> Layout<'a> {
         Ok(words)
     }
 
-    /// Returns the new word for the target of a jump in the old words of a block; `None`
-    /// if it was inside a function that changed.
+    /// Returns the new word for a jump target in the old words of a block; `None` if it
+    /// was inside a changed function.
     fn target(&self, start: u32, range: &Range<u32>, target: u32) -> Option<u32> {
         if range.contains(&target) || target == range.end {
             return Some(start + (target - range.start));

@@ -1,13 +1,13 @@
 //! A compiler for BOS, the language of scripts (FORMATS, TA 5).
 //!
-//! It compiles an edited text of a script function by function, and keeps what was not
-//! edited: the words of a function that compiles to the same as the function that is
-//! shown, the text that another compiler left behind it, and the numbers and spelling
-//! of names ([`recompile`]).
+//! It compiles an edited text of a script function by function, and keeps everything
+//! that was not edited: the words of a function that compiles to the same as the
+//! displayed function, the text that another compiler left after it, and the numbers
+//! and spelling of names ([`recompile`]).
 //!
-//! A text is a list of tokens, in which case does not matter, after `#define`,
-//! `#undef`, `#ifdef`, `#ifndef`, `#if`, `#else`, `#endif` and `#include "FILE"` (where it
-//! does, as in C). Keywords are names where a name stands.
+//! A text is a list of case-insensitive tokens after `#define`, `#undef`, `#ifdef`,
+//! `#ifndef`, `#if`, `#else`, `#endif` and `#include "FILE"`, which are case-sensitive
+//! as in C. Keywords are names where a name is expected.
 //!
 //! ```text
 //! file   { piece N {, N} ; | static-var N {, N} ; | N ( [N {, N}] ) { {s} } }
@@ -26,7 +26,8 @@
 //! o      (e) | ! o | NOT o | ~ o | get o [({e,})] | rand(e, e) | N | [x] | <x> | 12 | 0x7F | -4
 //! ```
 //!
-//! `[1]` is 163,840 and `<1>` is 182; what is left is cut off. Constants are not folded.
+//! `[1]` is 163,840 and `<1>` is 182; fractions are truncated. Constants are not
+//! folded.
 
 mod expression;
 mod file;
@@ -59,7 +60,7 @@ use super::bos::plain;
 use hpimount_assets::view::import::Problems;
 use hpimount_containers::text::to_windows_1252;
 
-/// Maximum number of words of code. The largest real file has half as many.
+/// Maximum number of words of code, twice as many as the largest real file has.
 const MAX_WORDS: usize = 1 << 16;
 
 /// A script that was compiled again.
@@ -67,13 +68,14 @@ const MAX_WORDS: usize = 1 << 16;
 pub(super) struct Recompiled {
     /// The bytes of the file.
     pub file: Vec<u8>,
-    /// What may not be as expected, one sentence each.
+    /// Doubtful edits, one sentence each.
     pub warnings: Vec<String>,
 }
 
-/// Compiles an edited text of the script with the bytes `original`. What it shows as
-/// before keeps its bytes, so that a text without edits compiles to the same file.
-/// `include` returns the text of a file that is included.
+/// Compiles an edited text of the script with the bytes `original`. Unedited parts keep
+/// their bytes, so a text without edits compiles to the same file. `include` returns
+/// the text of an included file. Fails with the problems, each with line and column,
+/// joined by semicolons.
 pub(super) fn recompile(
     cob: &Cob,
     original: &[u8],
@@ -89,7 +91,7 @@ pub(super) fn recompile(
     }
 }
 
-/// A script, as it is shown and as it is edited.
+/// A script in its shown and its edited form.
 struct Edited<'a> {
     cob: &'a Cob,
     shown: Source<'a>,
@@ -119,7 +121,7 @@ fn compiled(cob: &Cob, original: &[u8], tokens: &[Token]) -> Result<Recompiled, 
     edited.file(original, &scripts, &strings.into_inner().added)
 }
 
-/// Returns problems in the order of their places.
+/// Returns problems sorted by place.
 fn listed(mut problems: Vec<Problem>) -> String {
     problems.sort_by(|one, other| one.at.cmp(&other.at));
     let texts = problems.iter().take(Problems::MAX).map(Problem::to_string);
@@ -127,7 +129,7 @@ fn listed(mut problems: Vec<Problem>) -> String {
 }
 
 impl<'a> Edited<'a> {
-    /// Finds out which names are new, and which are gone.
+    /// Finds the added and the deleted names.
     fn new(cob: &'a Cob, shown: Source<'a>, edited: Source<'a>) -> Result<Self, Vec<Problem>> {
         let (pieces, old_pieces) = (&edited.pieces, &shown.pieces);
         let mut problems = Vec::new();
@@ -194,7 +196,7 @@ impl<'a> Edited<'a> {
         })
     }
 
-    /// Returns the scripts by their numbers, those that are shown as before as they are.
+    /// Returns the scripts by number. Unedited scripts are unchanged.
     fn compiled(&self, strings: &RefCell<Strings>) -> Result<Vec<Script>, Vec<Problem>> {
         let new = |names: &[&'a Token], numbers: &Numbers| {
             let names = names.iter().map(|name| &*name.text);
@@ -239,7 +241,7 @@ impl<'a> Edited<'a> {
             let script = match (compile(&edited, function, returns), *old) {
                 (Ok(code), Some(old)) if is_same || is_before(old, &code) => Script::Kept(old),
                 (Ok(code), old) => Script::Compiled(old, code),
-                // It refers to what the file does not have.
+                // It refers to things that the file lacks.
                 (Err(_), Some(old)) if is_same && before(old).is_err() => Script::Kept(old),
                 (Err(_), _) if problems.len() == Problems::MAX => break,
                 (Err(_), _) => {
@@ -312,8 +314,8 @@ impl<'a> Edited<'a> {
         Ok(Recompiled { file, warnings })
     }
 
-    /// Returns a sentence about each operator of new code that no known script of the
-    /// game has.
+    /// Returns a sentence about each operator in new code that no known script of the
+    /// game uses.
     fn unproven(&self, scripts: &[Script]) -> Vec<String> {
         let functions = self.edited.functions.iter().zip(&self.scripts.of_new);
         let compiled = functions.filter(|(_, number)| {
@@ -336,8 +338,7 @@ fn names<'a>(functions: &[Function<'a>]) -> Vec<&'a Token> {
     functions.iter().map(|function| function.name).collect()
 }
 
-/// Returns the names of a list as they are stored, by their new numbers: those that are
-/// shown as before keep their spelling.
+/// Encodes the names of a list, by new number. Unedited names keep their spelling.
 fn stored(old: &[Vec<u8>], shown: &[&Token], edited: &[&Token], numbers: &Numbers) -> Vec<Vec<u8>> {
     let mut names = vec![Vec::new(); edited.len()];
     for ((name, number), before) in edited.iter().zip(&numbers.of_new).zip(&numbers.old_of_new) {

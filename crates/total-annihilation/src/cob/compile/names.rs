@@ -7,7 +7,7 @@ use super::tokens::{Problem, Result, Token};
 /// Names with their numbers.
 #[derive(Debug)]
 pub(super) struct Names {
-    /// Spellings and numbers, by the names in lower case.
+    /// Spellings and numbers, by lower-case name.
     numbers: HashMap<String, (String, u32)>,
 }
 
@@ -31,7 +31,7 @@ impl Names {
     }
 }
 
-/// Returns the problem that nothing has a name, with the name that is most like it.
+/// Returns the problem of an unknown name, with the most similar name.
 pub(super) fn unknown<'n>(
     noun: &str,
     name: &Token,
@@ -43,7 +43,7 @@ pub(super) fn unknown<'n>(
         (likeness, known)
     });
     let nearest = alike.filter(|(likeness, _)| *likeness > LIKE);
-    // Of equally similar names, the first one in the alphabet.
+    // Of equally similar names, the alphabetically first one.
     let nearest = nearest.max_by(|(one, first), (other, second)| {
         one.total_cmp(other).then_with(|| second.cmp(first))
     });
@@ -52,23 +52,23 @@ pub(super) fn unknown<'n>(
     Problem::new(&name.at, text + &nearest.unwrap_or_default())
 }
 
-/// How much names that are meant to be the same are alike, at least.
+/// Minimum similarity of a suggested name.
 const LIKE: f64 = 0.8;
 
-/// The names of a list that was edited.
+/// The names of an edited list.
 #[derive(Debug)]
 pub(super) struct Numbers {
-    /// The new numbers of the old names; `None` if they are gone.
+    /// The new numbers of the old names; `None` for deleted names.
     pub(super) of_old: Vec<Option<u32>>,
-    /// The numbers of the names of the edited list.
+    /// The numbers of the names in the edited list.
     pub(super) of_new: Vec<u32>,
-    /// The old name that each new one had; `None` if it was added.
+    /// The old name for each new one; `None` for an added name.
     pub(super) old_of_new: Vec<Option<usize>>,
 }
 
 impl Numbers {
-    /// Pairs the names of two lists: equal ones, then those at the same place. Old names
-    /// keep their order, and new ones are behind them.
+    /// Pairs the names of two lists: equal names, then names at the same position. Old
+    /// names keep their order and precede new ones. Fails for duplicate names.
     pub(super) fn new(noun: &str, old: &[&Token], new: &[&Token]) -> Result<Self> {
         let lower = |token: &&Token| token.text.to_ascii_lowercase();
         let places: HashMap<_, _> = old.iter().map(lower).zip(0..).collect();
@@ -106,19 +106,18 @@ impl Numbers {
         })
     }
 
-    /// Returns an old number as a new one; the same if it never was one.
+    /// Returns the new number for an old one. Numbers without a name are unchanged.
     pub(super) fn of(&self, old: u32) -> Option<u32> {
         self.of_old.get(old as usize).copied().unwrap_or(Some(old))
     }
 
-    /// Returns whether all old names have the same numbers as before, and there are no
-    /// others.
+    /// Returns whether all old names keep their numbers, and there are no new ones.
     pub(super) fn all_stay(&self) -> bool {
         let mut numbers = self.of_old.iter().zip(0..);
         self.len() == self.of_old.len() && numbers.all(|(new, old)| *new == Some(old))
     }
 
-    /// Returns the number of names of the edited list.
+    /// Returns the number of names in the edited list.
     pub(super) fn len(&self) -> usize {
         self.of_new.len()
     }

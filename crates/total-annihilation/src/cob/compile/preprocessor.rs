@@ -12,13 +12,13 @@ use super::tokens::{Problem, Result};
 /// Returns the text of an included file.
 pub(in crate::cob) type Include<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Maximum number of bytes of all included files.
+/// Maximum total size of included files in bytes.
 const MAX_INCLUDED: usize = 16 << 20;
 
-/// The bytes that an included file counts as at least, for the time to read it.
+/// Minimum charge for an included file in bytes, because reading it takes time.
 const MIN_INCLUDED: usize = 16 << 10;
 
-/// Maximum depth of files in files, and of macros in macros.
+/// Maximum nesting depth of included files, and of macros.
 const MAX_DEPTH: usize = 32;
 
 /// Returns the tokens of a text without directives.
@@ -43,7 +43,7 @@ struct Preprocessor<'a> {
     read: usize,
     /// Number of bytes of all included files.
     included: usize,
-    /// Number of tokens that conditions left or macros made.
+    /// Number of tokens after conditions and macros.
     seen: usize,
 }
 
@@ -52,7 +52,7 @@ struct Condition {
     /// The `#if`.
     token: Token,
     is_met: bool,
-    /// True if the conditions around it are met.
+    /// True if the surrounding conditions are true.
     is_read: bool,
 }
 
@@ -106,7 +106,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Returns whether a condition is met: a number, a macro with one, or `defined`.
+    /// Evaluates a condition: a number, a macro with one, or `defined`.
     fn is_met(&self, word: &Token, rest: &[Token]) -> Result<bool> {
         let is_defined = |name: &Token| self.macros.contains_key(&name.text);
         let mut reader = Reader::new(rest);
@@ -182,8 +182,8 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Adds a token, or what the macro of its name stands for. `within` are the macros
-    /// that are being replaced.
+    /// Adds a token, or the expansion of its macro. `within` has the macros that are
+    /// being expanded.
     fn expand(&mut self, token: &Token, within: &mut Vec<Rc<str>>) -> Result<()> {
         self.seen += 1;
         if self.seen > MAX_TOKENS {

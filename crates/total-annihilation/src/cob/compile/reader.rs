@@ -34,12 +34,12 @@ impl<'a> Reader<'a> {
         Some(token)
     }
 
-    /// Returns whether the next token is this word or sign.
+    /// Returns whether the next token is this word or operator.
     pub(super) fn sees(&self, text: &str) -> bool {
         self.peek().is_some_and(|token| token.is(text))
     }
 
-    /// Reads this word or sign if it is the next one.
+    /// Reads this word or operator if it is the next token.
     pub(super) fn take(&mut self, text: &str) -> bool {
         let is_next = self.sees(text);
         self.at += usize::from(is_next);
@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a token of this kind, of which `what` is the noun.
+    /// Reads a token of this kind. `what` is the noun for it.
     pub(super) fn expect_kind(&mut self, kind: Kind, what: &str) -> Result<&'a Token> {
         let token = self.peek().filter(|token| token.kind == kind);
         let token = token.ok_or_else(|| self.expected(what))?;
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
         Ok(names)
     }
 
-    /// Returns the problem that something else than the next token should stand here.
+    /// Returns the problem that another token was expected here.
     pub(super) fn expected(&self, what: &str) -> Problem {
         match (self.peek(), self.tokens.last()) {
             (Some(found), _) => {

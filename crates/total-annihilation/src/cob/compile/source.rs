@@ -17,7 +17,7 @@ pub(super) struct Source<'a> {
 pub(super) struct Function<'a> {
     pub(super) name: &'a Token,
     pub(super) parameters: Vec<&'a Token>,
-    /// What is between its braces.
+    /// The tokens between its braces.
     pub(super) body: &'a [Token],
 }
 
@@ -69,7 +69,7 @@ impl<'a> Function<'a> {
         })
     }
 
-    /// Returns whether it has the same words and signs as another function.
+    /// Returns whether it has the same words and operators as another function.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let same = |(one, other): (&Token, &Token)| one.is_same(other);
         self.parameters.len() == other.parameters.len()

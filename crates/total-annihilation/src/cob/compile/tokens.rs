@@ -53,7 +53,7 @@ const HYPHENATED: [&str; 19] = [
 /// Signs of two characters.
 const PAIRS: [&str; 9] = ["<=", ">=", "==", "!=", "&&", "||", "^^", "++", "--"];
 
-/// A place in a text. Places of one text are in its order.
+/// A place in a text. Places in one text are ordered.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct At {
     /// The included file; `None` in the text itself.
@@ -81,7 +81,7 @@ pub(super) enum Kind {
     Number,
     /// A text in quotes, without them.
     Text,
-    /// A sign, or a character that means nothing.
+    /// An operator, or an unknown character.
     Sign,
 }
 
@@ -94,12 +94,12 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// Returns whether it is this word or sign, in any case.
+    /// Returns whether it is this word or operator, ignoring case.
     pub(super) fn is(&self, text: &str) -> bool {
         matches!(self.kind, Kind::Name | Kind::Sign) && self.text.eq_ignore_ascii_case(text)
     }
 
-    /// Returns whether it stands for the same as another one.
+    /// Returns whether it has the same meaning as another one.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.kind == other.kind
             && match self.kind {
@@ -109,17 +109,18 @@ impl Token {
     }
 }
 
-/// Maximum number of tokens of a text with the files that it includes. The largest real
-/// file has a tenth as many.
+/// Maximum number of tokens of a text with its included files, ten times as many as the
+/// largest real file has.
 pub(super) const MAX_TOKENS: usize = 1 << 19;
 
-/// Returns the problem that this token is one too many.
+/// Returns the problem that this token exceeds the limit.
 pub(super) fn too_many(token: &Token) -> Problem {
     let text = format!("the text has more than {MAX_TOKENS} words and signs");
     Problem::new(&token.at, text)
 }
 
-/// Returns the tokens of a text without its comments.
+/// Returns the tokens of a text without its comments. Fails for an unterminated
+/// comment, and for more than `most` tokens.
 pub(super) fn tokens(text: &str, file: Option<&Rc<str>>, most: usize) -> Result<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut lexer = Lexer {

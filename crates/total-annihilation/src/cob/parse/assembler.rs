@@ -13,11 +13,10 @@ use hpimount_containers::text::windows_1252;
 pub(in crate::cob) const AXES: [&str; 3] = ["x-axis", "y-axis", "z-axis"];
 
 impl Cob {
-    /// Writes the code as assembler text: a line for each instruction, with
-    /// names instead of numbers, after comments that list pieces and strings.
+    /// Writes the code as assembler text: one instruction per line, with names instead
+    /// of numbers, after comments that list pieces and strings.
     ///
-    /// Labels and targets of jumps are indices of words. There is no assembler
-    /// for this text.
+    /// Labels and jump targets are word indices. There is no assembler for this text.
     ///
     /// # Errors
     /// Returns the errors of `out`.
@@ -112,7 +111,7 @@ impl Cob {
     }
 }
 
-/// Returns the words that are targets of jumps.
+/// Returns the words that are jump targets.
 fn labels(items: Items<'_>) -> HashSet<u32> {
     let mut labels = HashSet::new();
     for item in items {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::opcode::{MAX_OPERANDS, OperandKind, Operation};
 use crate::pointer::u32_at;
 
-/// Minimum number of words that can be text between scripts.
+/// Minimum number of words that count as text between scripts.
 const MIN_TEXT_LENGTH: usize = 4;
 
 /// A part of the code.
@@ -34,7 +34,7 @@ pub struct Instruction {
     /// Operation.
     pub operation: &'static Operation,
     operands: [u32; MAX_OPERANDS],
-    /// Number of operands in the code, which may end too early.
+    /// Number of operands in the code, which may be truncated.
     count: usize,
 }
 
@@ -52,7 +52,7 @@ impl Instruction {
     }
 }
 
-/// An iterator over the parts of code, from its first word to its last.
+/// An iterator over the parts of code, from the first to the last word.
 #[derive(Debug, Clone)]
 pub struct Items<'a> {
     code: &'a [u8],
@@ -84,8 +84,8 @@ impl<'a> Items<'a> {
         u32_at(self.code, index)
     }
 
-    /// Returns the text that begins at the next word, if all words up to the
-    /// next known opcode are text.
+    /// Returns the text at the next word, if all words up to the next known opcode are
+    /// text.
     fn text(&mut self) -> Option<&'a [u8]> {
         if self.at < self.unknown_until {
             return None;
@@ -139,7 +139,7 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// Returns text without the NULs or spaces that compilers add as padding.
+/// Removes the NULs or spaces that compilers add as padding.
 fn padding_trimmed(mut bytes: &[u8]) -> &[u8] {
     while let [rest @ .., 0 | b' '] = bytes {
         bytes = rest;
@@ -162,7 +162,7 @@ impl WordSet {
         Self(vec![0; words.div_ceil(64)])
     }
 
-    /// Adds a word; one outside of the code is ignored.
+    /// Adds a word. Ignores words outside of the code.
     pub(super) fn insert(&mut self, word: u32) {
         if let Some(bits) = self.0.get_mut(word as usize / 64) {
             *bits |= 1 << (word % 64);

@@ -52,7 +52,7 @@ pub struct Cob {
     pub strings: Names,
     /// Warnings.
     pub warnings: Warnings,
-    /// A word for each script, the index of its first word in the code.
+    /// For each script, the index of its first word in the code.
     #[get_size(ignore)]
     starts: Bytes,
     /// The code, in words.
@@ -83,8 +83,8 @@ impl Cob {
         self.version == VERSION_KINGDOMS
     }
 
-    /// Returns the words of each script, from its start to the start of the
-    /// next one. Scripts may share code.
+    /// Returns the words of each script, up to the start of the next script. Scripts
+    /// may share code.
     pub fn script_ranges(&self) -> Vec<Range<u32>> {
         let end = self.code_words() as u32;
         let starts = (0..).map_while(|script| self.script_start(script));
@@ -103,7 +103,7 @@ impl Cob {
         self.code.len() / 4
     }
 
-    /// Returns a range of the words of the code, as far as it is there.
+    /// Returns a range of the words of the code, truncated to the code.
     pub(in crate::cob) fn words(&self, range: Range<u32>) -> Vec<u32> {
         let words = range.map_while(|word| u32_at(&self.code, word as usize));
         words.collect()
@@ -140,8 +140,8 @@ impl Cob {
         hidden
     }
 
-    /// Returns the pieces that instructions use, each with the index of the
-    /// first word of the first such instruction.
+    /// Returns the used pieces, each with the index of the first word of its first
+    /// instruction.
     pub fn used_pieces(&self) -> BTreeMap<u32, u32> {
         let mut pieces = BTreeMap::new();
         for item in self.items() {
@@ -156,8 +156,8 @@ impl Cob {
         pieces
     }
 
-    /// Returns the text that the compiler left in the code. It may consist of
-    /// parts with NULs between them, which are joined by blanks.
+    /// Returns the text that the compiler left in the code. Parts separated by NULs are
+    /// joined by spaces.
     pub fn compiled_with(&self) -> Option<String> {
         self.items().find_map(|item| match item.content {
             Content::Text(text) => {
@@ -259,8 +259,8 @@ impl Cob {
         self.check_starts(&begins);
     }
 
-    /// Adds warnings about the starts of scripts. Several may have the same
-    /// one: compilers share the code of empty scripts.
+    /// Adds warnings about the starts of scripts. Several scripts may have the same
+    /// start, because compilers share the code of empty scripts.
     fn check_starts(&mut self, begins: &WordSet) {
         let end = self.code_words() as u32;
         for script in 0..self.scripts.len() {
@@ -289,7 +289,7 @@ impl Cob {
     }
 }
 
-/// Returns the noun for operands of this kind.
+/// Returns the noun for this kind of operand.
 fn noun(kind: OperandKind) -> &'static str {
     match kind {
         OperandKind::Piece => "piece",

@@ -41,7 +41,7 @@ impl Operation {
         OPERATIONS.get(index.ok()?)
     }
 
-    /// Returns the first instruction for which this is met.
+    /// Returns the first instruction that satisfies a condition.
     pub(in crate::cob) fn find_by(is_it: impl Fn(&Self) -> bool) -> Option<&'static Self> {
         OPERATIONS.iter().find(|operation| is_it(operation))
     }
@@ -61,8 +61,8 @@ const fn operation(
 
 use OperandKind::{Axis, Count, Jump, Local, Piece, Script, Static, String, Value};
 
-/// All instructions, sorted by opcode. Unknown ones are named after the middle
-/// of their opcode.
+/// All instructions, sorted by opcode. Unknown ones are named after the middle of their
+/// opcode.
 const OPERATIONS: [Operation; 62] = [
     operation(0x1000_1000, "move", &[Piece, Axis]),
     operation(0x1000_2000, "turn", &[Piece, Axis]),

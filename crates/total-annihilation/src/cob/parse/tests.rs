@@ -99,7 +99,7 @@ fn operands_out_of_range_are_warnings_and_shown_as_numbers() {
     cob.code = vec![HIDE, 2, build::TURN, 1, 3, JUMP, 999, PLAY_SOUND, 0];
     cob.code
         .extend([build::POP_STATIC, 1, build::CALL, 1, 0, PUSH, u32::MAX]);
-    // A jump into the operand of `hide`, and an instruction that is cut off.
+    // A jump into the operand of `hide`, and a truncated instruction.
     cob.code.extend([JUMP, 1, PUSH]);
     let cob = parsed(&cob);
     assert_eq!(

@@ -9,18 +9,18 @@ use crate::gaf::{Indexed, PixelFormat};
 use crate::pal::colors::Colors;
 use hpimount_assets::model::palette::Palettized;
 
-/// Maximum number of pixels of a skipped run, and of another one.
+/// Maximum lengths of a skipped run, and of another run, in pixels.
 const MAX_SKIPPED: usize = 127;
 const MAX_RUN: usize = 64;
 
-/// Runs of equal pixels that are worth a code of their own.
+/// Minimum length of a run of equal pixels for a code of its own.
 const WORTH_A_RUN: usize = 3;
 
-/// Least alpha of an opaque pixel, in formats that have no alpha.
+/// Minimum alpha of an opaque pixel in formats without alpha.
 const OPAQUE: u8 = 128;
 
-/// Returns the stored pixels of a picture. A pixel whose color did not change keeps its
-/// index in `old`, the pixels before, if they have the same size.
+/// Encodes the pixels of a picture. If the size is unchanged, a pixel with an unchanged
+/// color keeps its index in `old`.
 pub(super) fn encoded(
     format: PixelFormat,
     key: u8,
@@ -51,7 +51,7 @@ fn indexed(
     warnings: &mut Vec<String>,
 ) -> (Vec<u8>, Vec<bool>) {
     let opaque = colors.palette.opaque();
-    // Raw pixels with the key are transparent, pixels in runs are not.
+    // Raw pixels equal to the key are transparent; pixels in runs are not.
     let mut palettized = Palettized::new(&opaque, is_raw.then_some(key.into()));
     let mut blurred = 0_usize;
     let index = |(at, &[r, g, b, alpha]): (usize, &[u8; 4])| {
@@ -73,7 +73,7 @@ fn indexed(
     indexed
 }
 
-/// Returns the rows of runs of a frame, each after its length.
+/// Returns the rows of runs of a frame, each preceded by its length.
 pub(super) fn rows(indices: &[u8], mask: &[bool], width: usize) -> Result<Vec<u8>, String> {
     let mut data = Vec::new();
     let masks = mask.chunks_exact(width);
@@ -127,19 +127,19 @@ fn words(pixels: &[[u8; 4]], word: fn([u8; 4]) -> u16) -> Vec<u8> {
     words.flatten().collect()
 }
 
-/// Returns the nearest pixel with 4 bits for each part.
+/// Returns the nearest pixel with 4 bits per channel.
 fn argb4444(pixel: [u8; 4]) -> u16 {
     let [r, g, b, a] = pixel.map(|part| (u16::from(part) + 8) / 17);
     a << 12 | r << 8 | g << 4 | b
 }
 
-/// Returns the nearest pixel with 5 bits for each color.
+/// Returns the nearest pixel with 5 bits per color.
 fn argb1555([r, g, b, a]: [u8; 4]) -> u16 {
     let [r, g, b] = [r, g, b].map(|part| (u16::from(part) * 31 + 127) / 255);
     u16::from(a >= OPAQUE) << 15 | r << 10 | g << 5 | b
 }
 
-/// Returns packed colors: the length of a zlib stream, and the stream.
+/// Encodes packed colors: the length of a zlib stream, and the stream.
 fn packed(pixels: &[[u8; 4]], has_alpha: bool) -> Result<Vec<u8>, String> {
     let mut stream = ZlibEncoder::new(Vec::new(), Compression::default());
     let parts = if has_alpha { 4 } else { 3 };

@@ -1,8 +1,8 @@
 //! Edited, added and deleted frames as GAF.
 //!
-//! New pixels, frames and lists of frames are at the end of the file, since several
-//! frames may share bytes; what refers to them is changed in place. So everything else
-//! stays where it is. A frame keeps its format.
+//! New pixels, frames and lists of frames are appended to the file, since several
+//! frames may share bytes. References to them are changed in place, and everything else
+//! stays at its offset. A frame keeps its format.
 
 mod encode;
 mod names;
@@ -22,7 +22,7 @@ use hpimount_assets::view::import::{
     AllEdits, Edit, EditedFile, ImportAll, Imported, NOT_THIS_FILE, Refused,
 };
 
-/// Encodes all edited frames of a file, and those that are added.
+/// Encodes all edited and added frames of a file.
 pub(super) const IMPORT_ALL: ImportAll = ImportAll {
     adds: ".png",
     import: import_all,
@@ -45,16 +45,16 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     })
 }
 
-/// The edits of a file, by the frames that they are about.
+/// The edits of a file, grouped by frame.
 #[derive(Default)]
 struct Plan {
-    /// The numbers of the files that show frames: old ones, and new ones.
+    /// The numbers of the picture files of old and new frames.
     pictures: BTreeMap<Place, usize>,
     added: BTreeMap<Place, usize>,
     deleted: BTreeMap<Place, usize>,
     /// The number of the edited table.
     table: Option<usize>,
-    /// The names of new sequences by their numbers, with the files that gave them first.
+    /// The names of new sequences, by number, with the file that named each first.
     sequences: BTreeMap<usize, (usize, String)>,
 }
 
@@ -110,7 +110,7 @@ fn import_all(edits: &AllEdits<'_>) -> Result<Imported, Vec<Refused>> {
 }
 
 impl Plan {
-    /// Finds out what the edited files are about.
+    /// Assigns the edited files to frames. Fails with the files that are not editable.
     fn new(gaf: &Gaf, files: &[EditedFile]) -> Result<Self, Vec<Refused>> {
         let mut plan = Self::default();
         let mut refused = Vec::new();

@@ -1,4 +1,4 @@
-//! What the paths of edited files stand for.
+//! Interpretation of the paths of edited files.
 
 use std::ops::Range;
 
@@ -7,10 +7,10 @@ use crate::gaf::Gaf;
 use crate::gaf::frames::TABLE;
 use crate::gaf::names::{folder, frame_name};
 
-/// Maximum number of frames and sequences that a name may stand for.
+/// Maximum number of a frame or sequence in a name.
 const MAX_NUMBER: usize = 1 << 16;
 
-/// Maximum number of missing numbers that a message lists.
+/// Maximum number of missing numbers in a message.
 const MAX_LISTED: usize = 10;
 
 /// What an edited file is.
@@ -20,12 +20,12 @@ pub(super) enum FileKind {
     Table,
     /// A frame of the file.
     Frame(Place),
-    /// A frame that the file does not have, maybe in a new sequence with this name.
+    /// A new frame, optionally in a new sequence with this name.
     Added(Place, Option<String>),
     Other,
 }
 
-/// Returns what the file with this path is.
+/// Returns the kind of the file with this path.
 pub(super) fn kind_of(gaf: &Gaf, path: &str) -> FileKind {
     if path == TABLE {
         return FileKind::Table;
@@ -57,8 +57,8 @@ fn number(digits: &str) -> Option<usize> {
     (number < MAX_NUMBER).then_some(number)
 }
 
-/// Returns the reason to refuse what follows some numbers if the last of them is missing,
-/// with those before it that are missing too. They have at least `width` digits.
+/// Returns the refusal of an item whose predecessor is missing, with the other missing
+/// numbers before it. They have at least `width` digits.
 pub(super) fn missing(
     what: &str,
     numbers: Range<usize>,

@@ -9,10 +9,10 @@ use hpimount_assets::view::import::Problems;
 use hpimount_assets::view::page::Rows;
 use hpimount_record::Value;
 
-/// A frame: the numbers of its sequence and in this.
+/// A frame: the numbers of its sequence and in the sequence.
 pub(super) type Place = (usize, usize);
 
-/// The values of a frame that a table may change; `None` where it shows what is stored.
+/// The editable values of a frame in a table; `None` for unchanged ones.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) x: Option<i16>,
@@ -25,12 +25,12 @@ pub(super) struct Row {
 #[derive(Debug, Default)]
 pub(super) struct EditedRows {
     pub(super) rows: BTreeMap<Place, Row>,
-    /// What may not be as expected, one sentence each.
+    /// Doubtful edits, one sentence each.
     pub(super) warnings: Vec<String>,
 }
 
-/// Compares an edited table with the file. `added` has the frames that are new: their
-/// rows may have any values.
+/// Compares an edited table with the file. `added` has the new frames, whose rows may
+/// have any values. Fails with the problems of the cells, each with line and column.
 pub(super) fn edited_rows(gaf: &Gaf, table: &[u8], added: &[Place]) -> Result<EditedRows, String> {
     let new = added.iter().map(|&(sequence, frame)| {
         let mut row = [const { Value::Null }; COLUMNS.len()];
@@ -69,8 +69,8 @@ const SEQUENCE: usize = 0;
 const FRAME: usize = 2;
 
 impl Row {
-    /// Takes a cell. What is derived from a picture may have any value in the row of a
-    /// new frame, which is often a copy of another one.
+    /// Takes a cell. In the row of a new frame, which is often a copy of another row,
+    /// values derived from the picture may be anything.
     fn set(&mut self, change: &Change, is_added: bool) -> Result<(), String> {
         match &*change.column {
             "x" => self.x = Some(number(&change.text)?),
@@ -84,7 +84,7 @@ impl Row {
     }
 }
 
-/// Returns the whole number in a cell, which may be shown with a fraction of zeros.
+/// Returns the integer in a cell, which may have a fraction of zeros.
 fn number<N: std::str::FromStr>(cell: &str) -> Result<N, String> {
     let whole = cell
         .split_once('.')

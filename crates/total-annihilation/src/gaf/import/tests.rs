@@ -106,7 +106,7 @@ fn partly_transparent_pixels_are_a_warning() {
     assert!(changed.warnings[0].starts_with("20 pixels are partly"));
 }
 
-/// Returns a file with sequences of 3 frames and of one.
+/// Returns a file with a sequence of 3 frames and a sequence of one frame.
 fn sprites() -> Vec<u8> {
     let frame = |index: u8| {
         let mut frame = Built::rle(2, 2, &[Some(index), None, Some(index), Some(index)]);
@@ -121,7 +121,7 @@ fn sprites() -> Vec<u8> {
     ])
 }
 
-/// Returns the edits of a file: contents by their paths, `None` to delete one.
+/// Returns the edits of a file: contents by path; `None` deletes a file.
 fn all_edited(asset: &[u8], files: &[(&str, Option<Vec<u8>>)]) -> Result<Imported, Vec<Refused>> {
     let files = files.iter().map(|(path, content)| EditedFile {
         path: (*path).to_owned(),
@@ -141,7 +141,7 @@ fn changed(asset: &[u8], files: &[(&str, Option<Vec<u8>>)]) -> Vec<u8> {
     }
 }
 
-/// Returns the reasons of refusals, after the paths of their files.
+/// Returns the reasons of refusals, after the file paths.
 fn reasons(files: &[(&str, Option<Vec<u8>>)]) -> Vec<String> {
     let refused = all_edited(&sprites(), files).unwrap_err().into_iter();
     refused
@@ -211,7 +211,7 @@ fn frames_are_added_behind_the_others() {
     assert_eq!(frames_of(&new, 0), expected);
     assert_eq!(shown(&new, "000 walk/03.png"), [[255; 4]; 3]);
     assert_eq!(frames_of(&new, 1), frames_of(&sprites(), 1));
-    // The table has a row for one of them.
+    // The table has a row for only one of them.
     let line = table(&[])
         .map(|text| String::from_utf8(text).unwrap())
         .unwrap();

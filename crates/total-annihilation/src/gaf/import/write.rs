@@ -34,10 +34,10 @@ const MAX_NEW_PIXELS: u64 = 1 << 22;
 /// Memory for each pixel of a picture while it is read, in bytes.
 const MEMORY_OF_PIXEL: usize = 8;
 
-/// Maximum number of bytes of the name of a sequence.
+/// Maximum length of a sequence's name in bytes.
 const MAX_NAME: usize = 31;
 
-/// What the first frame of a new sequence has if no table says more.
+/// Default values of the first frame of a new sequence.
 const NEW: State = State {
     x: 0,
     y: 0,
@@ -75,12 +75,12 @@ pub(super) struct Writer<'a> {
     edits: &'a AllEdits<'a>,
     colors: Colors,
     changed: Changed,
-    /// Offsets of numbers that the table changed, with the new ones.
+    /// Offsets of numbers that the table changed, with the new numbers.
     set: HashMap<usize, Vec<u8>>,
-    /// Offsets of the frames with new pictures, the files with these, and their pixels'
-    /// number.
+    /// Offsets of the frames with new pictures, the files with these, and their numbers
+    /// of pixels.
     pictures: BTreeMap<u32, (usize, usize)>,
-    /// How often the file refers to each frame.
+    /// Number of references in the file to each frame.
     users: HashMap<u32, usize>,
     /// The memory of the appended bytes.
     memory: Vec<Option<Reservation>>,
@@ -89,8 +89,8 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Copies a file, which gets this many more sequences. It is made long enough for
-    /// their pointers, before anything is appended.
+    /// Copies a file with space for this many additional sequences. It is made long
+    /// enough for their pointers before anything is appended.
     pub(super) fn new(gaf: &'a Gaf, edits: &'a AllEdits<'a>, new_sequences: usize) -> Self {
         let mut asset = edits.asset.to_vec();
         if new_sequences > 0 {
@@ -200,7 +200,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Adds a frame behind those of its sequence so far.
+    /// Appends a frame to its sequence.
     pub(super) fn add(&mut self, added: &Added) -> Result<(), String> {
         let (sequence, number) = added.place;
         let first = self.frame((sequence, 0)).map(|(_, frame)| frame);
@@ -284,7 +284,7 @@ impl<'a> Writer<'a> {
         Ok(self.changed)
     }
 
-    /// Moves the sequences away whose bytes new pointers to sequences need.
+    /// Relocates the sequences in the space for pointers to new sequences.
     fn make_room(&mut self, count: usize) -> Result<(), String> {
         let start = SEQUENCES + 4 * self.gaf.sequences.len();
         let needed = start..start + 4 * count;
@@ -314,7 +314,7 @@ impl<'a> Writer<'a> {
         self.put(at..at + 4, &offset.to_le_bytes())
     }
 
-    /// Fails if the file does not show the new frames, or shows others than before.
+    /// Fails if the file does not show the new frames, or if other frames changed.
     fn check(&mut self, deleted: &BTreeSet<Place>, sequences: usize) -> Result<(), String> {
         let overlap = match sequences {
             0 => "shows a file whose parts overlap".to_owned(),
@@ -363,7 +363,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Returns the picture of an old frame that was not replaced, with its new key.
+    /// Returns the expected picture of an unedited frame, with its new key.
     fn expected(&self, old: gaf::Reference) -> Option<Picture> {
         let mut frame = self.gaf.frame(old).ok()?;
         let is_indexed = frame
@@ -387,7 +387,7 @@ impl<'a> Writer<'a> {
         Ok((reference, frame))
     }
 
-    /// Returns the place and duration of a frame so far.
+    /// Returns the current origin and duration of a frame.
     fn state(&self, place: Place) -> Option<State> {
         let asset = &self.changed.asset;
         let short = |at: usize| Some(i16::from_le_bytes(asset.get(at..at + 2)?.try_into().ok()?));
@@ -430,7 +430,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Returns whether the file has the textures of models.
+    /// Returns whether the file contains textures of models.
     fn is_texture(&self) -> bool {
         let context = self.edits.context;
         let own = context.find(AssetKey::Sibling(context.name()));
@@ -460,12 +460,12 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Returns the picture of a frame, or what could be read of it.
+/// Returns the picture of a frame, as far as it is readable.
 fn decoded(gaf: &Gaf, frame: &Frame) -> Picture {
     gaf.decode(frame).unwrap_or_else(|lost| lost.model)
 }
 
-/// Returns the name of a sequence as it is stored.
+/// Returns a sequence's name in encoded form.
 pub(super) fn stored_name(name: &str) -> Result<Vec<u8>, String> {
     let letters = name.chars().map(|letter| {
         let byte = windows_1252_byte(letter);

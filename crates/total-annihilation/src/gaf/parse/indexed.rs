@@ -1,4 +1,4 @@
-//! Pixels that are palette indices, some of them transparent.
+//! Pixels as palette indices with transparency.
 
 use super::Frame;
 
@@ -8,7 +8,7 @@ pub struct Indexed {
     width: usize,
     /// Index of transparent pixels.
     pub(super) key: u8,
-    /// An index for each pixel, the frame's key if it is transparent.
+    /// An index for each pixel; transparent pixels have the frame's key.
     pub indices: Vec<u8>,
     /// 255 for each opaque pixel, 0 for each transparent one.
     pub mask: Vec<u8>,

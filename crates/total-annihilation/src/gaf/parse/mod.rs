@@ -1,10 +1,9 @@
 //! GAF and TAF: sprites and textures, as sequences of frames
 //! (FORMATS, TA 3).
 //!
-//! [`parse`] reads sequences and checks the headers of frames. [`Gaf::frame`]
-//! reads one header and [`Gaf::decode`] its pixels. Many references may refer
-//! to one frame, so callers that decode all frames should use
-//! [`Reference::frame`] to decode each offset once.
+//! [`parse`] reads sequences and checks the headers of frames. [`Gaf::frame`] reads one
+//! header and [`Gaf::decode`] its pixels. Many references may share a frame, so callers
+//! that decode all frames should use [`Reference::frame`] to decode each offset once.
 
 mod indexed;
 mod picture;
@@ -41,11 +40,11 @@ pub(in crate::gaf) const REFERENCE_SIZE: usize = 8;
 /// Maximum number of sequences of a file.
 const MAX_SEQUENCES: u32 = 65536;
 
-/// Maximum number of references to frames in a file. References of different
-/// sequences may be the same bytes.
+/// Maximum number of references to frames in a file. Sequences may share the bytes of
+/// their references.
 const MAX_REFERENCES: u64 = 1 << 20;
 
-/// Maximum total number of pixels of the different frames of a file.
+/// Maximum total number of pixels of the distinct frames of a file.
 const MAX_PIXELS_IN_ALL: u64 = 256 << 20;
 
 /// Maximum number of layers of a frame.
@@ -77,7 +76,7 @@ pub struct Sequence {
     pub offset: u32,
     /// Name. Games compare names ignoring case; it need not be unique.
     pub name: String,
-    /// Number of bytes after the NUL of the name that are not zero.
+    /// Number of nonzero bytes after the NUL of the name.
     pub junk_after_nul: usize,
     /// Loop word: the sequence loops if the low byte is not 0.
     pub loop_word: u16,
@@ -89,7 +88,7 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// Returns whether the animation starts again after its last frame.
+    /// Returns whether the animation loops.
     pub fn loops(&self) -> bool {
         self.loop_word & 0xFF != 0
     }
@@ -128,19 +127,18 @@ pub struct Reference {
     pub stored_at: u64,
     /// Absolute offset of the frame's header.
     pub frame: u32,
-    /// How long it is shown, in ticks ([`TICKS_PER_SECOND`]). 0 is one tick, or
-    /// until an event.
+    /// Duration in ticks ([`TICKS_PER_SECOND`]). 0 is one tick, or until an event.
     pub ticks: u32,
 }
 
 /// The format of the pixels of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PixelFormat {
-    /// Palette indices; those equal to the key are transparent.
+    /// Palette indices. Pixels equal to the key are transparent.
     Raw,
-    /// Rows of runs of palette indices; skipped pixels are transparent.
+    /// Rows of runs of palette indices. Skipped pixels are transparent.
     Rle,
-    /// 16-bit pixels: 4 bits each of alpha, red, green, blue from the top.
+    /// 16-bit pixels: 4 bits each of alpha, red, green, blue, from the highest bits.
     Argb4444,
     /// 16-bit pixels: 1 bit of alpha, 5 bits each of red, green, blue.
     Argb1555,
@@ -160,7 +158,7 @@ impl PixelFormat {
         })
     }
 
-    /// Returns its number in the header of a frame; packed frames may have any.
+    /// Returns its number in the header of a frame. Packed frames may have any number.
     pub(in crate::gaf) fn number(self) -> u8 {
         match self {
             Self::Raw | Self::Packed => 0,
@@ -185,18 +183,18 @@ pub struct Frame {
     pub width: u16,
     /// Height in pixels; may be 0.
     pub height: u16,
-    /// Pixels from the left edge to the origin, the point that stays fixed
-    /// while frames change. It may be outside the frame.
+    /// Pixels from the left edge to the origin, the fixed point of an animation. It may
+    /// be outside of the frame.
     pub x: i16,
     /// Pixels from the top edge to the origin.
     pub y: i16,
     /// Palette index for transparency.
     pub key: u8,
-    /// Number of the pixel format. It has no meaning if the frame has layers.
+    /// Number of the pixel format. It is meaningless if the frame has layers.
     pub format: u8,
     /// Number of layers of the frame; 0 if it has pixels itself.
     pub layers: u16,
-    /// True if its pixels are packed colors, whatever its format and layers.
+    /// True if its pixels are packed colors, regardless of its format and layers.
     pub is_packed: bool,
     /// Unknown word at offset 12 of the header.
     pub unknown_12: u32,
@@ -212,8 +210,7 @@ impl Frame {
         u64::from(self.width) * u64::from(self.height)
     }
 
-    /// Returns the format of the pixels; `None` if it is unknown or the frame
-    /// has layers.
+    /// Returns the pixel format; `None` if it is unknown or the frame has layers.
     pub fn pixel_format(&self) -> Option<PixelFormat> {
         if self.is_packed {
             return Some(PixelFormat::Packed);
@@ -234,7 +231,7 @@ impl Frame {
         let (key, format) = (cursor.u8("key")?, cursor.u8("format")?);
         let mut layers = cursor.u16("layers")?;
         if PixelFormat::from_number(format).is_some_and(PixelFormat::is_true_color) {
-            // The upper byte is 0 or 0xFF then and has no meaning.
+            // Then the upper byte is 0 or 0xFF and has no meaning.
             layers &= 0xFF;
         }
         if is_packed {
@@ -279,8 +276,8 @@ impl Frame {
 
 /// Parses a GAF file.
 ///
-/// A frame that cannot be read is a warning here; [`Gaf::frame`] or
-/// [`Gaf::decode`] returns the error.
+/// An unreadable frame is a warning here; [`Gaf::frame`] or [`Gaf::decode`] returns the
+/// error.
 ///
 /// # Errors
 /// Returns [`Incomplete`] with the sequences so far if the header or a sequence

@@ -1,4 +1,4 @@
-//! From stored pixels to pictures (FORMATS, TA 3).
+//! Decoding of pixels to pictures (FORMATS, TA 3).
 
 use std::io::Read;
 
@@ -123,8 +123,8 @@ impl Gaf {
         (colors, result)
     }
 
-    /// Returns the colors of a packed frame, and an error if some are missing:
-    /// the length of a zlib stream, and the stream.
+    /// Returns the colors of a packed frame, and an error if some are missing. They are
+    /// stored as the length of a zlib stream, and the stream.
     fn packed(&self, frame: &Frame) -> (Vec<u8>, Result<u64>) {
         let pixels = frame.pixels() as usize;
         let bytes = if frame.key == 0 { 3 } else { 4 };
@@ -162,7 +162,7 @@ impl Gaf {
         (colors, result)
     }
 
-    /// Draws the layers of a frame over each other, the first one first.
+    /// Draws the layers of a frame over each other, from the first on.
     fn draw_layers(&self, frame: &Frame, picture: &mut Picture) -> Result<()> {
         frame.check()?;
         let layers = self.layers(frame)?;
@@ -211,7 +211,7 @@ impl Gaf {
         Ok(())
     }
 
-    /// Returns the layers of a frame, the lowest one first.
+    /// Returns the layers of a frame, bottom first.
     ///
     /// # Errors
     /// Returns [`hpimount_containers::io::Error::Damaged`] if one of them is outside the
@@ -229,9 +229,8 @@ impl Gaf {
     }
 }
 
-/// Draws a layer into the picture of its frame, aligned at their origins, and
-/// clipped at the edges of the frame. Returns false if one has palette indices
-/// and the other colors.
+/// Draws a layer into the picture of its frame, aligned by their origins, and clipped
+/// to the frame. Returns false if one has palette indices and the other has colors.
 fn draw(drawn: &Picture, frame: &Frame, layer: &Frame, picture: &mut Picture) -> bool {
     let offset = |frame: i16, layer: i16| i32::from(frame) - i32::from(layer);
     let (dx, dy) = (offset(frame.x, layer.x), offset(frame.y, layer.y));
@@ -270,7 +269,7 @@ fn draw(drawn: &Picture, frame: &Frame, layer: &Frame, picture: &mut Picture) ->
     true
 }
 
-/// The part of a layer that is inside its frame, in one direction.
+/// The part of a layer inside its frame, in one dimension.
 #[derive(Clone, Copy)]
 struct Overlap {
     /// Where it starts in the layer.
@@ -280,8 +279,8 @@ struct Overlap {
     length: usize,
 }
 
-/// Returns the overlap of a layer with its frame. `start` is the position of
-/// the layer in the frame; it may be outside.
+/// Returns the overlap of a layer with its frame. `start` is the position of the layer
+/// in the frame; it may be outside.
 fn overlap(start: i32, layer: u16, frame: u16) -> Overlap {
     let end = (start + i32::from(layer)).min(frame.into());
     let to = start.max(0);
@@ -300,14 +299,14 @@ fn convert(stored: &[u8], colors: &mut [u8], convert: impl Fn(u16) -> [u8; 4]) {
     }
 }
 
-/// Converts a pixel; 4 bits are expanded by repeating them.
+/// Converts a pixel. Replicates 4 bits to 8.
 fn argb4444(pixel: u16) -> [u8; 4] {
     let channel = |shift: u16| (pixel >> shift & 0xF) as u8 * 0x11;
     [channel(8), channel(4), channel(0), channel(12)]
 }
 
-/// Converts a pixel; 5 bits are expanded by repeating the upper ones, the alpha
-/// bit to 0 or 255.
+/// Converts a pixel. Expands 5 bits to 8 by repeating the upper bits, and the alpha bit
+/// to 0 or 255.
 fn argb1555(pixel: u16) -> [u8; 4] {
     let channel = |shift: u16| {
         let bits = (pixel >> shift & 0x1F) as u8;

@@ -15,7 +15,7 @@ const REPEAT: u8 = 2;
 pub(super) struct Oddities {
     /// Rows that end before the right edge.
     pub(super) short_rows: usize,
-    /// Rows with a run that exceeds the right edge.
+    /// Rows with a run beyond the right edge.
     pub(super) overlong_rows: usize,
     /// Bytes of rows after the right edge.
     pub(super) bytes_left: usize,
@@ -50,7 +50,7 @@ struct RowEnd {
     is_overlong: bool,
 }
 
-/// Returns the number of pixels of the run that begins with this code.
+/// Returns the number of pixels of the run with this code.
 fn pixels(code: u8) -> usize {
     match code & SKIP != 0 {
         true => usize::from(code >> 1),
@@ -58,12 +58,12 @@ fn pixels(code: u8) -> usize {
     }
 }
 
-/// Decodes the run at `row[at..]` to `indices[x..]` and `mask[x..]`. Returns
-/// the numbers of its bytes and pixels; `None`, with nothing written, if it is
-/// long or so close to an end that its length must be checked.
+/// Decodes the run at `row[at..]` to `indices[x..]` and `mask[x..]`. Returns the
+/// numbers of its bytes and pixels. Returns `None` and writes nothing if the run is
+/// long or too close to an end to skip bounds checks.
 ///
-/// Sprites with many details consist of runs of a few pixels. For those it is
-/// several times faster to always write [`AT_ONCE`] pixels.
+/// Detailed sprites consist of runs of a few pixels. Always writing [`AT_ONCE`] pixels
+/// is several times faster for them.
 #[inline(always)]
 fn short_run(
     row: &[u8],
@@ -96,8 +96,7 @@ fn short_run(
     }
 }
 
-/// Decodes a row. Missing pixels are transparent afterwards, even after an
-/// error.
+/// Decodes a row. Missing pixels become transparent, even after an error.
 fn decode_row(
     row: &[u8],
     indices: &mut [u8],

@@ -49,28 +49,28 @@ pub const FORMAT: ViewFormat = ViewFormat {
     ..ViewFormat::new("GAF", open)
 };
 
-/// Maximum number of pictures of a file; the largest file of the games has a
-/// tenth as many.
+/// Maximum number of pictures of a file, ten times as many as the games' largest file
+/// has.
 const MAX_PICTURES: usize = 1 << 15;
 
-/// Maximum number of pixels of all pictures of a file. Many references may
-/// refer to one large frame.
+/// Maximum number of pixels of all pictures of a file. Many references may share one
+/// large frame.
 const MAX_SHOWN: u64 = 1 << 28;
 
 /// Maximum number of pixels of all frames of an animation.
 const MAX_ANIMATED: u64 = 1 << 26;
 
-/// Maximum number of pixels that are decoded for a contact sheet.
+/// Maximum number of decoded pixels for a contact sheet.
 const MAX_SHEET_PIXELS: u64 = 1 << 25;
 
-/// Maximum number of pixels that are decoded to find warnings for `info.json`.
+/// Maximum number of decoded pixels for warnings in `info.json`.
 const MAX_CHECKED: u64 = 1 << 24;
 
 /// Maximum number of pictures on a contact sheet.
 const MAX_ON_SHEET: usize = 64;
 
 /// The top left corner of an animation relative to the origins of its frames, and its
-/// width and height.
+/// size.
 type Extent = ((i32, i32), (u32, u32));
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
@@ -99,7 +99,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
 
 /// Adds the pictures and animations. Omitted ones are reported as warnings.
 fn add_pictures(gaf: &Gaf, page: &mut Page<WithColors<Gaf>>) {
-    // Many references may refer to one frame.
+    // Many references may share a frame.
     let mut known: HashMap<u32, Option<Frame>> = HashMap::new();
     let (mut pictures, mut pixels) = (0, 0);
     let mut omitted = 0;
@@ -153,8 +153,8 @@ fn add_pictures(gaf: &Gaf, page: &mut Page<WithColors<Gaf>>) {
     }
 }
 
-/// Returns whether the frames of a sequence are shown one after the other.
-/// Frames without any duration are states, for example of a button.
+/// Returns whether the frames of a sequence follow each other in time. Frames without
+/// duration are states, for example of a button.
 fn is_animation(sequence: &Sequence) -> bool {
     sequence.len() >= 2 && sequence.frames().any(|reference| reference.ticks > 0)
 }
@@ -176,7 +176,7 @@ fn animation_extent(
     size_problem(width.into(), height.into()).map_or(Ok(extent), Err)
 }
 
-/// Returns the picture of a frame; lost pixels are transparent.
+/// Returns the picture of a frame. Lost pixels are transparent.
 fn picture(shown: &WithColors<Gaf>, frame: &Frame) -> Option<Picture> {
     let (picture, _) = so_far(shown.asset.decode(frame));
     export::sprite(picture, &shown.colors.palette)
@@ -221,7 +221,7 @@ fn delay(reference: Option<Reference>) -> (u16, u16) {
     )
 }
 
-/// Writes the first frame of each sequence; for a single sequence, all frames.
+/// Writes the first frame of each sequence, or all frames of a single sequence.
 fn preview(shown: &WithColors<Gaf>, out: &mut dyn Write) -> io::Result<()> {
     let gaf = &shown.asset;
     let mut filled = gaf.sequences.iter().filter(|sequence| !sequence.is_empty());
@@ -246,7 +246,7 @@ fn preview(shown: &WithColors<Gaf>, out: &mut dyn Write) -> io::Result<()> {
     png::write(&sheet(references.len(), scale, pictures), out)
 }
 
-/// Returns the different frames, up to a limit of pixels.
+/// Returns the distinct frames, up to a pixel limit.
 fn checked(gaf: &Gaf) -> impl Iterator<Item = Frame> {
     let mut seen = HashSet::new();
     let mut left = MAX_CHECKED;
@@ -259,8 +259,8 @@ fn checked(gaf: &Gaf) -> impl Iterator<Item = Frame> {
     })
 }
 
-/// Returns the number of raw frames without the key. Kingdoms has some with a border in
-/// another color, which is not transparent then.
+/// Returns the number of raw frames without the key. Kingdoms has some whose border has
+/// another color, which is then not transparent.
 fn key_unused(gaf: &Gaf) -> usize {
     let is_raw = |frame: &Frame| frame.pixel_format() == Some(PixelFormat::Raw);
     let raw = checked(gaf).filter(|frame| is_raw(frame) && frame.pixels() > 0);
@@ -288,7 +288,7 @@ fn lost_pixels(gaf: &Gaf) -> Warnings {
 fn sequence((index, sequence): (usize, &Sequence)) -> Node<'_> {
     let ticks = sequence.frames().map(|reference| reference.ticks);
     let ticks = ticks.map(|ticks| (ticks > 0).then_some(u64::from(ticks)));
-    // Unknown if that of a frame is.
+    // Unknown if it is unknown for any frame.
     let seconds = ticks
         .sum::<Option<u64>>()
         .map(|ticks| ticks as f64 / f64::from(TICKS_PER_SECOND));

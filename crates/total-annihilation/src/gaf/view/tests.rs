@@ -59,7 +59,7 @@ fn a_damaged_sequence_hides_only_those_from_it_on() {
 fn only_sequences_with_an_omitted_frame_lose_their_animation() {
     let frames = |count| vec![(Built::new(1, 1, Body::Raw(vec![3])), 1); count];
     let mut bytes = file(&[sequence("large", frames(17)), sequence("small", frames(2))]);
-    // All frames of the first sequence are one; 16 are shown.
+    // All references of the first sequence share a frame; 16 are shown.
     let gaf = gaf::parse(&bytes.clone().into()).unwrap();
     let large = gaf.sequences[0].get(0).unwrap().frame;
     for reference in gaf.sequences[0].frames() {

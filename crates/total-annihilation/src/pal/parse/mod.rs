@@ -33,13 +33,13 @@ impl Palette {
         Self(std::array::from_fn(|index| [index as u8; 3]))
     }
 
-    /// Returns the palette in [`RGB_SIZE`] bytes, three for each color; `None`
-    /// if there are more or fewer bytes.
+    /// Creates a palette from [`RGB_SIZE`] bytes, three for each color; `None` for
+    /// another number of bytes.
     pub fn from_rgb(bytes: &[u8]) -> Option<Self> {
         color::palette(bytes).map(Self)
     }
 
-    /// Returns the index of the color that differs least from another one.
+    /// Returns the index of the nearest color.
     pub fn nearest(&self, wanted: [u8; 3]) -> u8 {
         let distance = |color: &[u8; 3]| {
             let parts = color.iter().zip(wanted);
@@ -75,7 +75,7 @@ const fn ta() -> [[u8; 3]; 256] {
 pub struct Pal {
     /// The colors.
     pub palette: Palette,
-    /// Number of colors whose fourth byte, which has no meaning, is not 0.
+    /// Number of colors with a nonzero fourth byte, which has no meaning.
     pub nonzero_padding: usize,
     /// Bytes after the last color. The game ignores them.
     pub trailing: usize,
@@ -112,14 +112,13 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Pal, Box<Incomplete<Pal>>> {
     finish(pal, result)
 }
 
-/// The purpose of a blend table, which follows from its size.
+/// The purpose of a blend table, according to its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlendKind {
-    /// Blends two colors: a row for each color below, a column for each
-    /// color above.
+    /// Blends two colors: a row for each lower color, a column for each upper color.
     Alpha,
-    /// Shades or lightens a color: a row for each of 32 levels, a column for
-    /// each color.
+    /// Shades or lightens a color: a row for each of 32 levels, a column for each
+    /// color.
     Levels,
 }
 
@@ -147,7 +146,7 @@ const LEVELS_SIZE: usize = 32 * 256;
 /// Bytes of a table for two colors.
 const ALPHA_SIZE: usize = 256 * 256;
 
-/// Parses a blend table, which is recognized only by its size.
+/// Parses a blend table, which is detected only by its size.
 ///
 /// # Errors
 /// Returns [`Incomplete`] if the file does not have the size of such a table.

@@ -19,7 +19,7 @@ use hpimount_containers::text::has_extension;
 /// A file, a position in it, the name of a key and a text.
 type EditedKey = (String, usize, String, String);
 
-/// A game with files in memory, in the order of their paths.
+/// A game with files in memory, sorted by path.
 #[derive(Default)]
 struct Game {
     files: Vec<(String, Option<Bytes>)>,
@@ -49,8 +49,8 @@ impl Game {
         rows.map(Iterator::collect).collect()
     }
 
-    /// Returns the keys that an edited table changes: their positions, or those of their
-    /// sections and their names, and their values.
+    /// Returns the keys that an edited table changes: their positions, or the positions
+    /// of their sections and their names, and their values.
     fn edited(&self, path: &str, edits: &[(&str, &str)]) -> Result<Vec<EditedKey>, String> {
         let shown = self.report(path);
         let edited = edits.iter().fold(shown.clone(), |text, (old, new)| {
@@ -131,7 +131,7 @@ impl AssetContext for Game {
     }
 }
 
-/// Returns units with twenty keys of a value, and one that no other unit has.
+/// Returns units with twenty keys with a value, and one unique key.
 fn units(count: usize, value: &str) -> Game {
     (0..count).fold(Game::default(), |game, number| {
         let own = key(&format!("Own{number}"), "1");

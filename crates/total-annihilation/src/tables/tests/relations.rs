@@ -245,7 +245,7 @@ fn maps_show_where_players_start() {
     assert_eq!(table[1][column], "1:10,20 2:30,40");
 }
 
-/// Returns a script that hides a piece without end.
+/// Returns a script that hides a piece in an endless loop.
 fn script() -> Vec<u8> {
     let text = "piece base, gun; Create() { while (1) { hide gun; } return (0); }";
     bos::compile(text, &[]).unwrap().cob(&[]).file()

@@ -1,8 +1,8 @@
-//! Where entries begin and end on the lines of a text.
+//! Line-related positions of entries in a text.
 
 use std::ops::Range;
 
-/// Extends the range of an entry to whole lines, if nothing else is on them.
+/// Extends the range of an entry to whole lines, unless other text is on them.
 pub(super) fn with_lines(text: &[u8], entry: Range<usize>) -> Range<usize> {
     let start = line_start(text, entry.start);
     let end = blanks_end(text, entry.end);
@@ -12,9 +12,10 @@ pub(super) fn with_lines(text: &[u8], entry: Range<usize>) -> Range<usize> {
     }
 }
 
-/// Returns where an entry is inserted behind another one, and its bytes there: a line
-/// with the same indentation, or the rest of the line if more follows on it. An entry
-/// that is not the first of its line has the indentation of the line and `deeper`.
+/// Returns the offset for an entry inserted after another one, and its bytes: a line
+/// with the same indentation, or the rest of the line if more text follows on it. After
+/// an entry that is not the first of its line, the new entry is indented like the line,
+/// plus `deeper`.
 pub(super) fn behind(
     text: &[u8],
     other: Range<usize>,
@@ -43,13 +44,13 @@ fn line_start(text: &[u8], at: usize) -> usize {
     before.map_or(0, |end| end + 1)
 }
 
-/// Returns the offset of what follows blanks on a line.
+/// Returns the offset after the spaces on a line.
 fn blanks_end(text: &[u8], at: usize) -> usize {
     let blanks = text[at..].iter().take_while(|byte| b" \t".contains(byte));
     at + blanks.count()
 }
 
-/// Returns the offset of what follows blanks and comments. Blocks may have lines.
+/// Returns the offset after spaces and comments. Block comments may span lines.
 fn comments_end(text: &[u8], at: usize) -> usize {
     let mut at = blanks_end(text, at);
     loop {

@@ -1,5 +1,5 @@
-//! Edited values of a text, which is patched in place: comments, blanks, the case of
-//! names, the order, and the line ends of everything else stay (FORMATS, TA 9).
+//! Edits values of a text in place. Comments, spaces, the case of names, the order, and
+//! the other line ends are preserved (FORMATS, TA 9).
 
 mod lines;
 #[cfg(test)]
@@ -13,10 +13,10 @@ use self::lines::{behind, with_lines};
 use super::parse::{self, Item, Section, Tdf};
 use hpimount_containers::text::windows_1252_byte;
 
-/// What cannot be in a value, because it would end it, or begin a comment.
+/// Forbidden in values, because it would end the value or begin a comment.
 const NOT_IN_VALUES: &[&str] = &[";", "}", "\n", "\r", "//", "/*"];
 
-/// What cannot be in the name of a key.
+/// Forbidden in the names of keys.
 const NOT_IN_NAMES: &[&str] = &["=", "{", "[", "]", ";", "}", "\n", "\r", "//", "/*"];
 
 /// A new value of a key.
@@ -24,8 +24,8 @@ const NOT_IN_NAMES: &[&str] = &["=", "{", "[", "]", ";", "}", "\n", "\r", "//", 
 pub struct KeyEdit<'a> {
     /// Which key.
     pub target: Target<'a>,
-    /// Value. A key that has this text or number keeps its bytes. A key goes if its value is empty,
-    /// with its line if nothing else is on it.
+    /// Value. A key that already has this text or number keeps its bytes. An empty
+    /// value deletes the key, with its line if nothing else is on it.
     pub value: &'a str,
 }
 
@@ -35,13 +35,14 @@ pub enum Target<'a> {
     /// The key at this position ([`Key::position`](super::Key::position)).
     At(usize),
     /// The last key with this name, ignoring ASCII case, in the section whose contents
-    /// are at a position ([`Section::position`]). The names of sections in it come
-    /// first: `DAMAGE.default`. A key that is missing is added in a line behind the last
-    /// one of its section.
+    /// are at a position ([`Section::position`]). Names of nested sections come first:
+    /// `DAMAGE.default`. A missing key is added in a line after the last key of its
+    /// section.
     Named(usize, &'a str),
 }
 
-/// Why the edit with this number is refused, without the place: `";" cannot be in a value`.
+/// The refusal of the edit with this number, without the place: `";" cannot be in a
+/// value`.
 pub type Problem = (usize, String);
 
 /// Returns a text with these edits.
@@ -87,16 +88,16 @@ pub fn edit(text: &[u8], edits: &[KeyEdit<'_>]) -> Result<Vec<u8>, Vec<Problem>>
 struct Patch {
     range: Range<usize>,
     new: Vec<u8>,
-    /// The position of the key that it changes, or behind which it adds one.
+    /// The position of the key that it changes, or after which it adds one.
     entry: usize,
     is_new: bool,
     name: Vec<u8>,
-    /// The new value; empty if the key goes.
+    /// The new value; empty to delete the key.
     value: Vec<u8>,
 }
 
 impl Patch {
-    /// Returns what identifies the key that it changes, in the order of the text.
+    /// Returns the identity of the changed key, in text order.
     fn order(&self) -> (usize, bool, Vec<u8>) {
         let name = match self.is_new {
             true => self.name.to_ascii_lowercase(),
@@ -106,14 +107,14 @@ impl Patch {
     }
 }
 
-/// Finds the places of edits in a text.
+/// Locates edits in a text.
 struct Editor<'a> {
     text: &'a [u8],
     tdf: &'a Tdf,
 }
 
 impl Editor<'_> {
-    /// Returns the patch of an edit; `None` if it changes nothing.
+    /// Returns the patch of an edit, or `None` if it changes nothing.
     fn patch(&self, target: &Target<'_>, value: &str) -> Result<Option<Patch>, String> {
         let value = stored(value, "a value", NOT_IN_VALUES)?;
         let (section, name) = match *target {
@@ -134,7 +135,7 @@ impl Editor<'_> {
         self.add(section, name, value).map(Some)
     }
 
-    /// Changes the value of a key, or removes it.
+    /// Changes the value of a key, or deletes it.
     fn change(&self, key: usize, value: Vec<u8>) -> Result<Option<Patch>, String> {
         let (name, range) = self.tdf.key_at(key).ok_or("is no key of the text")?;
         let old = &self.tdf.text()[range.clone()];
@@ -165,7 +166,7 @@ impl Editor<'_> {
         }))
     }
 
-    /// Adds a key to a section, behind the last one.
+    /// Adds a key at the end of a section.
     fn add(&self, section: Section<'_>, name: Vec<u8>, value: Vec<u8>) -> Result<Patch, String> {
         let new = [&*name, b"=", &value, b";"].concat();
         let last = section.keys().last().map(|key| key.position());
@@ -193,14 +194,14 @@ impl Editor<'_> {
         })
     }
 
-    /// Returns the offset behind the semicolon after a value.
+    /// Returns the offset after the semicolon of a value.
     fn behind_semicolon(&self, value_end: usize) -> Option<usize> {
         let rest = &self.tdf.text()[value_end..];
         let length = rest.iter().position(|&byte| byte == b';')?;
         Some(value_end + length + 1)
     }
 
-    /// Returns the offset of the brace that opens a section.
+    /// Returns the offset of a section's opening brace.
     fn brace_of(&self, section: Section<'_>) -> Option<usize> {
         let name_end = section.name_range().end;
         let rest = &self.tdf.text()[name_end..];
@@ -222,7 +223,7 @@ impl Editor<'_> {
         edited
     }
 
-    /// Returns the contents that the edited text must have.
+    /// Returns the expected contents of the edited text.
     fn expected(&self, patches: &[(usize, Patch)]) -> Vec<Content> {
         let mut expected = Vec::new();
         let mut patches = patches.iter().map(|(_, patch)| patch).peekable();
@@ -275,7 +276,7 @@ fn innermost<'a, 'n>(section: Section<'a>, name: &'n str) -> (Section<'a>, &'n s
     }
 }
 
-/// Returns the rest of a name that begins with that of a section.
+/// Removes the name of a section from the start of a name.
 fn within<'n>(section: Section<'_>, name: &'n str) -> Option<&'n str> {
     let start = section.name();
     let (head, rest) = name.split_at_checked(start.len())?;
@@ -300,7 +301,8 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
     one == other || decimal(one).is_some_and(|number| Some(number) == decimal(other))
 }
 
-/// Returns the sign and the digits of a decimal number, without zeros at its ends.
+/// Returns the sign and the digits of a decimal number, without leading and trailing
+/// zeros.
 fn decimal(text: &[u8]) -> Option<(bool, &[u8], &[u8])> {
     let digits = text.strip_prefix(b"-");
     let is_negative = digits.is_some();

@@ -14,7 +14,7 @@ fn edited(text: &str, name: &str, value: &str) -> String {
     windows_1252(&edited).into_owned()
 }
 
-/// Returns why an edit of a key in the first section is refused.
+/// Returns the refusal of an edit of a key in the first section.
 fn refused(text: &str, name: &str, value: &str) -> String {
     let target = Target::Named(1, name);
     let problems = edit(text.as_bytes(), &[KeyEdit { target, value }]).unwrap_err();

@@ -10,8 +10,8 @@ pub(super) struct Blanked<'a> {
     pub(super) endless: Option<usize>,
 }
 
-/// Replaces comments with blanks, including those in values. Line ends and the
-/// offsets of all other text do not change.
+/// Replaces comments by spaces, including those in values. Line ends and the offsets of
+/// all other text do not change.
 pub(super) fn blank(text: &[u8]) -> Blanked<'_> {
     let mut blanked = Blanked {
         text: Cow::Borrowed(text),
@@ -41,7 +41,7 @@ pub(super) fn blank(text: &[u8]) -> Blanked<'_> {
     blanked
 }
 
-/// Returns the offset of the next comment, and whether it is a block.
+/// Returns the offset of the next comment, and whether it is a block comment.
 fn next_comment(text: &[u8], at: usize) -> Option<(usize, bool)> {
     let mut at = at;
     loop {

@@ -1,8 +1,8 @@
 //! TDF: the text of units, weapons, features, maps and menus
 //! (FORMATS, TA 9).
 //!
-//! The tree is a flat list of entries, each with the number of its descendants,
-//! so that nesting needs no recursion. Names and values are slices of the text.
+//! The tree is a flat list of entries, each with the number of its descendants, so
+//! nesting needs no recursion. Names and values are slices of the text.
 
 mod comments;
 mod reader;
@@ -29,17 +29,17 @@ const MAX_COUNTED: usize = 1 << 20;
 pub struct Tdf {
     /// True if there are comments of the form `/* */`.
     pub has_block_comments: bool,
-    /// Number of bytes that are not ASCII. They are treated as Windows-1252.
+    /// Number of non-ASCII bytes. They are treated as Windows-1252.
     pub non_ascii: usize,
     /// Maximum nesting depth of the sections.
     pub depth: usize,
     /// Warnings.
     pub warnings: Warnings,
-    /// The text, with blanks instead of comments. It is a copy if there are
-    /// any, and counted as one.
+    /// The text, with spaces in place of comments. A text with comments is a copy, and
+    /// charged as one.
     #[get_size(size_fn = text_size)]
     text: Bytes,
-    /// The sections and keys; a section is followed by its contents.
+    /// The sections and keys. Sections are followed by their contents.
     entries: Vec<Entry>,
 }
 
@@ -149,7 +149,7 @@ impl Tdf {
         }
     }
 
-    /// Returns the line with the name of the section at a position, from 1 on;
+    /// Returns the line with the name of the section at a position, counted from 1;
     /// `None` in a long text.
     pub fn line_of(&self, position: usize) -> Option<u32> {
         let entry = self.entries.get(position.checked_sub(1)?)?;
@@ -169,13 +169,13 @@ impl Tdf {
         self.entries.is_empty()
     }
 
-    /// Returns the text, with blanks instead of comments.
+    /// Returns the text, with spaces in place of comments.
     pub(in crate::tdf) fn text(&self) -> &[u8] {
         &self.text
     }
 
     /// Returns the bytes of the name and of the value of the key at a position
-    /// ([`Key::position`]); `None` if there is none.
+    /// ([`Key::position`]), if there is a key.
     pub(in crate::tdf) fn key_at(&self, position: usize) -> Option<(Range<usize>, Range<usize>)> {
         let entry = self.entries.get(position)?;
         match entry.content {
@@ -190,7 +190,7 @@ impl Tdf {
 }
 
 impl<'a> Section<'a> {
-    /// Returns the bytes of its name in the text; an empty range for the whole file.
+    /// Returns the range of its name in the text; empty for the whole file.
     pub(in crate::tdf) fn name_range(&self) -> Range<usize> {
         self.name.range()
     }
@@ -211,7 +211,7 @@ impl<'a> Section<'a> {
         self.start
     }
 
-    /// Returns its direct contents, in the order of the file.
+    /// Returns its direct contents in file order.
     pub fn items(&self) -> Items<'a> {
         Items {
             tdf: self.tdf,
@@ -220,7 +220,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Returns the keys in it, in the order of the file, including duplicates.
+    /// Returns its keys in file order, including duplicates.
     pub fn keys(&self) -> impl Iterator<Item = Key<'a>> + use<'a> {
         self.items().filter_map(|item| match item {
             Item::Key(key) => Some(key),
@@ -228,8 +228,8 @@ impl<'a> Section<'a> {
         })
     }
 
-    /// Returns the sections in it, in the order of the file. Several may have
-    /// the same name and form a list.
+    /// Returns its sections in file order. Several may have the same name and form a
+    /// list.
     pub fn sections(&self) -> impl Iterator<Item = Section<'a>> + use<'a> {
         self.items().filter_map(|item| match item {
             Item::Section(section) => Some(section),
@@ -237,8 +237,7 @@ impl<'a> Section<'a> {
         })
     }
 
-    /// Returns the value of a key, ignoring ASCII case. Of several, the last
-    /// one wins.
+    /// Returns the value of a key, ignoring ASCII case. The last of several keys wins.
     pub fn get(&self, key: &str) -> Option<Cow<'a, str>> {
         let found = self.keys().filter(|found| found.is_named(key)).last();
         found.map(|key| key.value())
@@ -266,8 +265,7 @@ impl<'a> Key<'a> {
         self.name().eq_ignore_ascii_case(name)
     }
 
-    /// Returns its value, without white space around it. It may have several
-    /// lines.
+    /// Returns its value, trimmed. It may have several lines.
     pub fn value(&self) -> Cow<'a, str> {
         windows_1252(self.tdf.bytes(self.value))
     }

@@ -117,7 +117,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Adds the announced section, which has no `{`, as an empty one.
+    /// Adds the announced section, which lacks its `{`, as an empty one.
     fn bodiless(&mut self) -> Result<()> {
         if let Some((name, at)) = self.announced.take() {
             self.warn_at(at, "a section without a brace");
@@ -156,7 +156,7 @@ impl Reader<'_> {
 
     /// Reads `}`.
     fn close(&mut self) {
-        // A name that was announced before it has no body.
+        // An announced name before it has no body.
         if let Err(error) = self.bodiless() {
             self.tdf.warnings.push(error.to_string());
         }
@@ -240,7 +240,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Returns the part of the text without white space around it.
+    /// Returns the part of the text without surrounding white space.
     fn trimmed(&self, start: usize, end: usize) -> Span {
         let is_text = |byte: &u8| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0x0B | 0x0C);
         let part = &self.text[start..end];
@@ -290,7 +290,7 @@ fn hash(name: impl Iterator<Item = u8>) -> u64 {
     })
 }
 
-/// Warns about keys that a section has twice.
+/// Warns about duplicate keys in a section.
 fn check_duplicates(tdf: &mut Tdf) {
     let entries = &tdf.entries;
     let lower = |key: usize| {

@@ -1,8 +1,8 @@
-//! Faces of an edited mesh as primitives of an object.
+//! Conversion of edited faces to primitives of an object.
 //!
-//! Programs cut quads into triangles along other diagonals, and in another order. So
-//! the old primitives are searched for in the triangles; what is left becomes quads or
-//! triangles. What is not drawn stays.
+//! Programs split quads into triangles along other diagonals, and reorder them. So the
+//! old primitives are searched for in the triangles, and the remaining triangles become
+//! quads or triangles. Invisible primitives are kept.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -17,13 +17,13 @@ use hpimount_assets::model::pairing::{Change, Compared, Pairing, Places, change}
 use hpimount_assets::model::scene::{Material, Mesh};
 use hpimount_assets::view::import::Problems;
 
-/// Largest difference of texture coordinates from the corners of a picture.
+/// Tolerance for texture coordinates at the corners of a picture.
 const NEAR_UV: f32 = 1e-3;
 
-/// Least cosine of the angle between the halves of a flat quad.
+/// Minimum cosine of the angle between the halves of a flat quad.
 const FLAT: f32 = 0.9999;
 
-/// The name of the material of a missing texture ends so.
+/// Suffix of the material of a missing texture.
 const MISSING: &str = " (missing)";
 
 /// How a primitive looks.
@@ -31,7 +31,7 @@ const MISSING: &str = " (missing)";
 pub(super) enum Surface {
     /// It has a texture.
     Textured(Name),
-    /// It has the color of a palette index.
+    /// A color of the palette, by index.
     Colored(u8),
 }
 
@@ -64,7 +64,7 @@ impl Surface {
 
 /// The surfaces of the materials of an edited model.
 pub(super) struct Surfaces {
-    /// By the numbers of the materials; the last one is that of faces without material.
+    /// By material number; the last entry is for faces without material.
     surfaces: Vec<Surface>,
     unknown: BTreeSet<String>,
 }
@@ -111,7 +111,7 @@ impl Surfaces {
         Self { surfaces, unknown }
     }
 
-    /// Returns sentences about textures that are not there.
+    /// Returns warnings about missing textures.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         let names = self.unknown.iter();
         names.map(|name| format!("no sprite in textures/ is called \"{name}\", as a material is"))
@@ -128,14 +128,15 @@ impl Surfaces {
     }
 }
 
-/// Returns the palette index of a material: that in its name, or the nearest color.
+/// Returns the palette index of a material: the index in its name, or the nearest
+/// color.
 fn color(material: &Material, palette: &Palette) -> u8 {
     let number = material.name.strip_prefix("color ");
     let number = number.and_then(|number| number.get(..3)?.parse().ok());
     number.unwrap_or_else(|| nearest(material, palette))
 }
 
-/// Returns the index of the nearest color of the palette to the color of a material.
+/// Returns the index of the palette color nearest to a material's color.
 pub(super) fn nearest(material: &Material, palette: &Palette) -> u8 {
     let [r, g, b, _] = material.color.map(|part| (part * 255.0).round() as u8);
     palette.nearest([r, g, b])
@@ -149,7 +150,7 @@ struct End {
     uv: [f32; 2],
 }
 
-/// An edited face, with its corners in the order of the scene.
+/// An edited face, with its corners in scene order.
 #[derive(Debug, Clone)]
 struct Face {
     number: usize,
@@ -166,7 +167,7 @@ pub(super) struct Faces<'a> {
 }
 
 impl Faces<'_> {
-    /// Gives an object the edited faces. `node` is its name in messages.
+    /// Replaces the faces of an object. `node` is its name in messages.
     pub(super) fn put_into(&self, object: &mut Object, node: &str, problems: &mut Problems) {
         let compared = Compared {
             size: self.size,
@@ -189,7 +190,7 @@ impl Faces<'_> {
         }
     }
 
-    /// Returns whether the textures of a changed mesh are as they were.
+    /// Returns whether the textures of a changed mesh are unchanged.
     fn has_textures_of(&self, values: &Mesh) -> bool {
         let textured = self.shown.parts.iter();
         let mut textured = textured.filter(|part| self.surfaces.is_textured(part.material));
@@ -218,7 +219,7 @@ impl Faces<'_> {
     }
 }
 
-/// Returns a point of the scene as it is stored.
+/// Converts a point of the scene to stored form.
 fn vertex_at([x, y, z]: [f32; 3], node: &str, problems: &mut Problems) -> [i32; 3] {
     [x, y, 0.0 - z].map(|part| {
         super::stored(part).unwrap_or_else(|problem| {
@@ -228,7 +229,7 @@ fn vertex_at([x, y, z]: [f32; 3], node: &str, problems: &mut Problems) -> [i32; 
     })
 }
 
-/// The primitives of an object, made from edited faces.
+/// The primitives of an object, rebuilt from edited faces.
 struct Rebuilt<'a> {
     faces: &'a Faces<'a>,
     /// The old object.
@@ -237,11 +238,11 @@ struct Rebuilt<'a> {
     places: Places,
     /// The vertex at each place of the old object.
     vertices: HashMap<u32, u16>,
-    /// The edited faces that no primitive has yet.
+    /// The edited faces without a primitive.
     left: Vec<Option<Face>>,
     /// The old primitives that stay.
     kept: Vec<Option<Primitive>>,
-    /// New primitives, and the points of their vertices.
+    /// New primitives, and the positions of their vertices.
     new: Vec<(Primitive, Vec<End>)>,
 }
 
@@ -288,8 +289,8 @@ impl<'a> Rebuilt<'a> {
         }
     }
 
-    /// Finds the old primitives among the faces: those with their surface first, then
-    /// those with another one. What is not drawn, and lines, stay.
+    /// Finds the old primitives among the faces: first with the same surface, then with
+    /// another one. Keeps lines and invisible primitives.
     fn keep_primitives(&mut self) {
         let mut is_drawn = vec![false; self.old.primitives.len()];
         for (number, primitive) in drawn(self.old) {
@@ -310,7 +311,7 @@ impl<'a> Rebuilt<'a> {
         }
     }
 
-    /// Returns the numbers of faces by their corners, from the least one on.
+    /// Returns face numbers by their corners, rotated to the smallest corner.
     fn rings(&self) -> HashMap<Vec<u32>, Vec<usize>> {
         let mut rings: HashMap<Vec<u32>, Vec<usize>> = HashMap::new();
         for (number, face) in self.left.iter().enumerate() {
@@ -393,7 +394,7 @@ impl<'a> Rebuilt<'a> {
         None
     }
 
-    /// Joins triangles to quads that show a whole picture, or that are flat.
+    /// Joins triangles to quads that show a whole picture or are flat.
     fn join_quads(&mut self) {
         let mut edges: HashMap<(usize, u32, u32), Vec<usize>> = HashMap::new();
         for (number, face) in self.left.iter().enumerate() {
@@ -431,9 +432,8 @@ impl<'a> Rebuilt<'a> {
         }
     }
 
-    /// Returns the corners of the quad of two triangles, from that of the picture's
-    /// first corner on and in the order of the file. Edge `n` of the first one is the
-    /// common one.
+    /// Returns the corners of the quad of two triangles in file order, beginning with
+    /// the picture's first corner. Edge `n` of the first triangle is the common one.
     fn joined(&self, face: &Face, n: usize, other: &Face) -> Option<Vec<End>> {
         let [a, b, c] = [n, n + 1, n + 2].map(|corner| face.ends[corner % 3]);
         let fourth = other
@@ -455,7 +455,7 @@ impl<'a> Rebuilt<'a> {
             (Some(one), Some(other)) => dot(one, other) >= FLAT,
             _ => false,
         };
-        // Without a picture, nothing else says that the triangles are one face.
+        // Without a picture, nothing else tells that the triangles are one face.
         (is_flat || self.faces.surfaces.is_textured(face.material)).then_some(quad)
     }
 
@@ -487,7 +487,7 @@ impl<'a> Rebuilt<'a> {
         self.new.push((primitive, ends));
     }
 
-    /// Returns the object with its primitives, and the vertices that they need.
+    /// Returns the object with its primitives, and the required vertices.
     fn object(mut self, problems: &mut Problems) -> Object {
         let old = self.old.primitives.iter();
         let old: BTreeSet<u16> = old.flat_map(|one| &one.indices).copied().collect();
@@ -536,16 +536,16 @@ impl<'a> Rebuilt<'a> {
     }
 }
 
-/// The number of the last vertex that a primitive can have.
+/// Maximum vertex number in a primitive.
 const MAX_VERTEX: usize = u16::MAX as usize;
 
-/// Maximum number of corners of a primitive that is searched for. Real ones have fewer.
+/// Maximum number of corners of a primitive to search for. Real ones have fewer.
 const MAX_CORNERS: usize = 64;
 
-/// Maximum number of faces at the same corners that are compared.
+/// Maximum number of compared faces with the same corners.
 const MAX_SAME: usize = 64;
 
-/// Removes the vertices that primitives had and have no more.
+/// Removes vertices that are no longer used by primitives.
 fn drop_unused(object: &mut Object, old: &BTreeSet<u16>) {
     let new = object
         .primitives
@@ -572,8 +572,8 @@ fn drop_unused(object: &mut Object, old: &BTreeSet<u16>) {
     }
 }
 
-/// Returns corners in the order of the file, from that of the picture's first corner
-/// on, if they show a whole picture.
+/// Returns corners in file order, beginning with the picture's first corner, if they
+/// show a whole picture.
 fn whole_picture(ends: &[End]) -> Option<Vec<End>> {
     let count = ends.len();
     let order = |first: usize| (0..count).map(move |corner| ends[(first + count - corner) % count]);
@@ -588,7 +588,7 @@ fn is_near(a: [f32; 2], b: [f32; 2]) -> bool {
     a.iter().zip(b).all(|(a, b)| (a - b).abs() <= NEAR_UV)
 }
 
-/// Returns a ring from its least number on.
+/// Rotates a ring so that it begins with the smallest number.
 fn turned(mut ring: Vec<u32>) -> Vec<u32> {
     let first = (0..ring.len()).min_by_key(|&n| ring[n]).unwrap_or_default();
     ring.rotate_left(first);

@@ -1,7 +1,7 @@
 //! Edited GLB and OBJ files as 3DO.
 //!
-//! Pieces, faces and vertices that are as shown keep their bytes. If only places and
-//! colors changed, they are patched where they are; otherwise the tree is written anew.
+//! Unedited pieces, faces and vertices keep their bytes. If only positions and colors
+//! changed, they are patched in place; otherwise the tree is rewritten.
 
 mod faces;
 mod write;
@@ -105,7 +105,8 @@ impl Import<'_> {
         }
     }
 
-    /// Refuses other colors and textures of materials, which are their names.
+    /// Refuses changed colors and textures of materials, which are determined by their
+    /// names.
     fn check_materials(&mut self, palette: &Palette) {
         // OBJ files have the names only.
         if self.pairing.edited.is_flat {
@@ -127,7 +128,7 @@ impl Import<'_> {
         }
     }
 
-    /// Returns the objects of the new model, each before its children.
+    /// Returns the objects of the new model, parents first.
     fn objects(&mut self) -> Vec<Object> {
         let old = (0..self.model.objects.len()).filter(|node| !self.pairing.deleted.contains(node));
         let new = self.pairing.new.iter().copied();
@@ -184,8 +185,8 @@ impl Import<'_> {
         }
     }
 
-    /// Returns the piece that a piece hangs at: that of the nearest node above it, or
-    /// else the one that it hung at.
+    /// Returns the parent of a piece: the piece of the nearest node above it, or else
+    /// its old parent.
     fn parent(&self, piece: Piece) -> Option<Piece> {
         let scene = &self.pairing.edited.scene;
         let edited = match piece {
@@ -219,7 +220,7 @@ impl Import<'_> {
         }
     }
 
-    /// Returns a piece that hangs at another one.
+    /// Returns a piece with a parent.
     fn object(
         &mut self,
         piece: Piece,
@@ -251,7 +252,7 @@ impl Import<'_> {
         let near = NEAR * self.pairing.size;
         for axis in 0..3 {
             let is_same = (place[axis] - shown[axis]).abs() <= near;
-            // Of a piece that hangs elsewhere, the shown place says nothing.
+            // If a piece has another parent, its shown position is meaningless.
             if !is_same || above != self.old_parent(piece) {
                 let axes = [place[0], place[1], 0.0 - place[2]];
                 let part = stored(axes[axis]);
@@ -289,7 +290,7 @@ impl Import<'_> {
                 let mesh = self.pairing.mesh_of(node, &map)?;
                 let shown = self.pairing.shown.nodes[node].mesh;
                 let shown = shown.and_then(|mesh| self.pairing.shown.meshes.get(mesh));
-                // Programs lose meshes of lines, and what was hidden.
+                // Programs lose meshes of lines and hidden meshes.
                 let has_faces = shown.is_some_and(|shown| shown.triangles() > 0);
                 let Some(mesh) = mesh.or_else(|| {
                     let is_here = self.pairing.nodes[node].is_some();
@@ -315,7 +316,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Returns the name of a new piece, with characters that scripts can have.
+    /// Returns the name of a new piece, restricted to characters that scripts support.
     fn new_name(&mut self, node: &str, names: &mut HashSet<String>) -> String {
         let letter = |letter: char| match letter {
             'a'..='z' | 'A'..='Z' | '0'..='9' => letter,
@@ -337,10 +338,10 @@ impl Import<'_> {
     }
 }
 
-/// Maximum number of letters of a new piece's name.
+/// Maximum length of a new piece's name.
 const MAX_NAME: usize = 63;
 
-/// Returns a coordinate as it is stored, or why it cannot be.
+/// Converts a coordinate to stored form, or fails with the reason.
 fn stored(part: f32) -> Result<i32, String> {
     match part.abs() <= MOST {
         true => Ok((f64::from(part) * f64::from(ONE)).round() as i32),

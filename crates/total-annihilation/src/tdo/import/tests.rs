@@ -160,7 +160,7 @@ fn pieces_are_moved_and_turned() {
     });
     let (old, new) = (read(&asset), read(&new.asset));
     assert_eq!(new.objects[1].position, [0, 7 * UNIT, UNIT]);
-    // Of a point of the box, which is turned about the piece.
+    // Of a point of the box, which is rotated about the piece.
     assert_eq!(old.objects[1].vertices[1], [2 * UNIT, 0, 0]);
     assert_eq!(new.objects[1].vertices[1], [0, 0, 2 * UNIT]);
     assert_eq!(

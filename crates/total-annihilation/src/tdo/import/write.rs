@@ -16,8 +16,8 @@ const CHILD: usize = 48;
 const COLOR: usize = 0;
 const FLAG: usize = 28;
 
-/// Returns a file with other objects: the old one with other numbers if that is enough,
-/// or else a new one.
+/// Returns a file with other objects: the old one with patched numbers if possible, or
+/// else a new one. Fails if the new model is too large, or cannot be read again.
 pub(super) fn changed(file: &Bytes, old: &Model, objects: &[Object]) -> Result<Vec<u8>, String> {
     if let Some(patched) = patched(file, old, objects)
         && has(&patched, objects, true)
@@ -49,7 +49,8 @@ fn has(file: &[u8], objects: &[Object], with_offsets: bool) -> bool {
     stored.is_ok_and(|stored| plain(&stored.objects) == plain(objects))
 }
 
-/// Returns the old file with other places and colors; `None` if something else changed.
+/// Patches positions and colors in the old file. Returns `None` if something else
+/// changed.
 fn patched(file: &[u8], old: &Model, objects: &[Object]) -> Option<Vec<u8>> {
     if old.objects.len() != objects.len() {
         return None;
@@ -102,10 +103,10 @@ struct Writer {
     names: HashMap<Vec<u8>, u32>,
 }
 
-/// Returns a file of objects, each before its children.
+/// Returns a file of objects, parents first.
 fn written(objects: &[Object]) -> Result<Vec<u8>, String> {
     let mut writer = Writer::default();
-    // The place of the pointer to the next child of each object.
+    // The location of the pointer to the next child of each object.
     let mut next: Vec<usize> = Vec::new();
     let mut next_root = None;
     for object in objects {
@@ -166,7 +167,7 @@ impl Writer {
         Ok(at)
     }
 
-    /// Returns the offset of a name, which is added once.
+    /// Returns the offset of a name, which is added only once.
     fn name(&mut self, name: &Name) -> Result<u32, String> {
         if let Some(&known) = self.names.get(name.bytes()) {
             return Ok(known);
@@ -179,7 +180,7 @@ impl Writer {
         Ok(at)
     }
 
-    /// Returns the offset of what is added next.
+    /// Returns the offset for the next addition.
     fn at(&self) -> Result<usize, String> {
         let at = self.bytes.len();
         let fits = u32::try_from(at).is_ok();

@@ -27,12 +27,12 @@ pub struct Feature {
     pub index: u32,
     /// Name, which refers to a section of a TDF file.
     pub name: String,
-    /// Number of bytes after the NUL of the name that are not zero.
+    /// Number of nonzero bytes after the NUL of the name.
     pub junk_after_nul: usize,
 }
 
 impl Features {
-    /// Reads the table; `count` was read at `count_offset`.
+    /// Reads the table. `count` was read at `count_offset`.
     pub(super) fn read(
         file: &Bytes,
         pointer: Pointer,

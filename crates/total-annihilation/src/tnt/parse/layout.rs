@@ -1,5 +1,4 @@
-//! Headers of the three versions, and the positions of a map's parts (FORMATS,
-//! TA 6).
+//! Headers of the three versions, and the positions of a map's parts (FORMATS, TA 6).
 
 use bytes::Bytes;
 
@@ -11,11 +10,11 @@ use hpimount_containers::io::{Cursor, Error, Result, Warnings};
 /// Bytes of the header.
 const HEADER_SIZE: usize = 64;
 
-/// Maximum length of the edge of a minimap in pixels.
+/// Maximum side length of a minimap in pixels.
 const MAX_EDGE: u32 = 4096;
 
 impl Tnt {
-    /// Reads the header, and then all parts. The first error is returned.
+    /// Reads the header, and then all parts. Returns the first error.
     pub(super) fn read(&mut self, file: &Bytes) -> Result<()> {
         let mut cursor = little(file).section(HEADER_SIZE, "header")?;
         self.version = match cursor.u32("version")? {
@@ -97,7 +96,7 @@ impl Tnt {
         let table = Features::read(file, features, count, count_offset, &mut self.warnings);
         self.features = keep(&mut first, table);
         let tiles_on_map = u64::from(self.width / 2) * u64::from(self.height / 2);
-        // The columns end where the rows begin.
+        // The end of the columns is the start of the rows.
         let distance = u64::from(v.target.wrapping_sub(u.target));
         let coordinate_size = if distance == 4 * tiles_on_map { 4 } else { 1 };
         self.ground = Some(Ground {
@@ -110,7 +109,7 @@ impl Tnt {
         first.map_or(Ok(()), Err)
     }
 
-    /// Warns about bytes of cells that should be 0.
+    /// Warns about nonzero bytes of cells that should be 0.
     fn check_cells(&mut self) {
         if self.version == Version::Ta {
             let cells = self.feature_cells.as_chunks::<4>().0.iter();

@@ -1,7 +1,7 @@
 //! TNT: maps (FORMATS, TA 6).
 //!
-//! The parts of a map can be anywhere in the file and are independent: if one
-//! is damaged, the others are still read.
+//! The parts of a map can be anywhere in the file and are independent: if one is
+//! damaged, the others are still read.
 
 mod features;
 mod layout;
@@ -21,17 +21,17 @@ use hpimount_containers::io::Warnings;
 /// Extensions of TNT files.
 pub const EXTENSIONS: &[&str] = &["tnt"];
 
-/// Pixels of the map along the edge of a cell.
+/// Side length of a cell in map pixels.
 pub const CELL_EDGE: u32 = 16;
 
-/// Pixels along the longer edge of the used part of a minimap.
+/// Length of the longer side of the used part of a minimap in pixels.
 const MINIMAP_EDGE: u64 = 252;
 
 /// Palette index of the padding of a minimap.
 const MINIMAP_PADDING: u8 = 0x64;
 
-/// Feature words from this one on mean no feature, regardless of the length of
-/// the table.
+/// Feature words from this one on mean no feature, regardless of the length of the
+/// table.
 const KINGDOMS_NONE: u16 = 0xFF00;
 
 /// Layout of a map.
@@ -59,8 +59,7 @@ pub struct Tnt {
     pub sea_level: u32,
     /// Flags of Total Annihilation's maps.
     pub flags: u32,
-    /// The ground as a picture. Maps of Kingdoms have no tiles, see
-    /// [`Tnt::ground`].
+    /// The ground as a picture. Maps of Kingdoms have no tiles, see [`Tnt::ground`].
     pub terrain: Terrain,
     /// The features of the map: the names that cells refer to.
     pub features: Features,
@@ -76,12 +75,12 @@ pub struct Tnt {
     feature_cells: Bytes,
 }
 
-/// The ground of a map of Kingdoms: for each area of 32 x 32 pixels a part of a
-/// JPEG file, row by row.
+/// The ground of a Kingdoms map: for each area of 32 x 32 pixels a part of a JPEG file,
+/// row by row.
 #[derive(Debug, Clone, Default, GetSize)]
 pub struct Ground {
-    /// Bytes of `u` and of `v` for each area: 1 or 4. Programs disagree; it is
-    /// determined from the distance between the two lists.
+    /// Size of `u` and of `v` for each area in bytes: 1 or 4. Programs disagree; the
+    /// distance between the two lists decides.
     pub coordinate_size: usize,
     /// Absolute offset of a larger minimap; 0 for none.
     pub large_minimap: u32,
@@ -98,9 +97,9 @@ pub struct Ground {
 pub struct GroundTile {
     /// Name of the JPEG file: this number as 8 hexadecimal digits, and `.JPG`.
     pub name: u32,
-    /// Column of the part of it, in units of 32 pixels.
+    /// Column of its part, in units of 32 pixels.
     pub u: u32,
-    /// Row of the part of it, in units of 32 pixels.
+    /// Row of its part, in units of 32 pixels.
     pub v: u32,
 }
 
@@ -153,8 +152,8 @@ impl Tnt {
         self.heights.iter()
     }
 
-    /// Returns the feature word of a cell: the number of a feature, or a large
-    /// number for none.
+    /// Returns the feature word of a cell: the number of a feature, or a large number
+    /// for none.
     pub fn feature_word(&self, cell: usize) -> Option<u16> {
         match self.version {
             Version::Ta => {
@@ -172,7 +171,7 @@ impl Tnt {
         }
     }
 
-    /// Returns the number of the feature that is in a cell.
+    /// Returns the feature number of a cell.
     pub fn feature(&self, cell: usize) -> Option<usize> {
         let word = self.feature_word(cell)?;
         let is_none = self.version == Version::Kingdoms && word >= KINGDOMS_NONE;
@@ -191,11 +190,10 @@ impl Tnt {
         counts
     }
 
-    /// Returns the width and height of the part of a minimap of Total
-    /// Annihilation that shows the map, in pixels; the rest to the right and
-    /// below is padding. Some maps fill the whole minimap: if anything but
-    /// padding follows the part that the size of the map suggests, the whole is
-    /// used.
+    /// Returns the size in pixels of the used part of a Total Annihilation minimap. The
+    /// rest to the right and below is padding. Some maps fill the whole minimap: if
+    /// anything but padding follows the part that the size of the map suggests, the
+    /// whole minimap is used.
     pub fn minimap_used(&self) -> Option<(u32, u32)> {
         if self.version == Version::Kingdoms {
             return None;
@@ -206,7 +204,7 @@ impl Tnt {
         };
         let (width, height) = (edge(self.width, 32)?, edge(self.height, 128)?);
         let longer = width.max(height);
-        // To the nearest pixel; a half is rounded down.
+        // Rounded to the nearest pixel, and a half rounded down.
         let scaled = |edge: u64| ((2 * MINIMAP_EDGE * edge + longer - 1) / (2 * longer)) as u32;
         let used = (scaled(width), scaled(height));
         let minimap = self.minimap.as_ref();
@@ -216,8 +214,8 @@ impl Tnt {
 }
 
 impl Minimap {
-    /// Returns whether everything to the right of and below a part in the top
-    /// left corner is padding.
+    /// Returns whether everything to the right of and below a part in the top left
+    /// corner is padding.
     fn is_padded_after(&self, (width, height): (u32, u32)) -> bool {
         let rows = self.pixels.chunks(self.width.max(1) as usize);
         let outside = rows.enumerate().flat_map(|(y, row)| {

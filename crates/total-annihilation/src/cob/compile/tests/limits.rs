@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn names_are_proposed_only_for_problems_that_are_told() {
-    // Every function of the file hides a piece that it does not have.
+    // Every function of the file hides a piece that the file lacks.
     let functions = 3000_u32;
     let built = Built {
         version: 4,

@@ -1,5 +1,4 @@
-//! Tests of the compiler. The compiler of the fixtures, which is another one, makes the
-//! files.
+//! Tests of the compiler. The independent compiler of the fixtures makes the files.
 
 mod limits;
 mod random;
@@ -36,7 +35,7 @@ fn compiled_file(file: &[u8], text: &str) -> Result<Vec<u8>, String> {
     again.map(|again| again.file)
 }
 
-/// Returns a file after parts of its text are replaced.
+/// Returns a file after replacing parts of its text.
 fn edited(file: &[u8], edits: &[(&str, &str)]) -> Result<Vec<u8>, String> {
     let mut text = shown(file);
     for (old, new) in edits {
@@ -51,7 +50,7 @@ fn shown_edited(edits: &[(&str, &str)]) -> String {
     shown(&edited(&file(SCRIPT), edits).unwrap()).replace("\r\n", "\n")
 }
 
-/// Returns why an edit of the script is refused.
+/// Returns the refusal of a script's edit.
 fn refused(old: &str, new: &str) -> String {
     edited(&file(SCRIPT), &[(old, new)]).unwrap_err()
 }
@@ -196,7 +195,7 @@ fn an_edit_of_nothing_keeps_every_byte_of_odd_files() {
     outside.scripts.push(("Nowhere".into(), 900));
     outside.scripts.push(("Elsewhere".into(), 400));
     let mut files = [many, outside, empty].map(|built| built.file());
-    // Pointers to nothing, and bytes behind everything.
+    // Pointers to nothing, and bytes after everything.
     files[2][24..28].fill(0xFF);
     files.iter_mut().for_each(|file| file.extend(*b"rest"));
     for old in files {
@@ -230,7 +229,7 @@ fn operators_that_no_script_has_are_a_warning() {
         let new = recompile(&parsed(&old), &old, &text, &|_| None).unwrap();
         new.warnings
     };
-    // Those of functions that are kept say nothing new.
+    // Unchanged functions get no warnings.
     assert_eq!(
         warnings("return (0);\r\n}\r\n\r\nGo", "return (0);\r\n}\r\nGo"),
         [""; 0]
@@ -276,7 +275,7 @@ fn what_another_compiler_left_stays() {
     assert_eq!(new.words(0..99)[..13], expected[..13]);
     assert_eq!(new.script_start(1), Some(13));
     assert_eq!(new.script_start(1), new.script_start(2));
-    // The jump into the function that changed still leads to its start.
+    // The jump into the changed function still leads to its start.
     assert_eq!(new.words(16..99), [JUMP, 0]);
 }
 
@@ -296,7 +295,7 @@ fn names_that_stay_keep_their_numbers() {
         text.contains("\nAdded()\n{\n\tstatic_2 = 1;\n\tshow light;\n\treturn (0);\n}\n"),
         "{text}"
     );
-    // A script in front of others goes, and the calls of these follow.
+    // An earlier script is deleted, and the calls are renumbered.
     let old = file(
         "Old() { return (0); } Create() { call-script Go(); return (0); } Go() { return (1); }",
     );
@@ -519,7 +518,7 @@ fn what_is_gone_and_used_is_a_problem() {
         found.contains("no variable is called \"static_0\""),
         "{found}"
     );
-    // A call by a number that no name stands for.
+    // A call by an undefined number.
     let code = vec![CALL, 9, 0, PUSH, 0, RETURN];
     let built = Built {
         version: 4,
