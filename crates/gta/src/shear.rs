@@ -8,7 +8,7 @@ use hpimount_renderware::clump::Placement;
 
 /// Moves meshes of a scene within their nodes.
 pub(super) struct Bender {
-    /// How many nodes show each mesh.
+    /// Number of nodes that show each mesh.
     uses: Vec<usize>,
 }
 

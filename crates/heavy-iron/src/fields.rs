@@ -13,7 +13,7 @@ use crate::names::{self, Names};
 use crate::parts::Part;
 use crate::record::{self, Parameter};
 
-/// What a number in a field means.
+/// The meaning of a number in a field.
 pub(super) struct Meaning {
     /// The additional name under which the meaning is shown; `None` if the meaning is
     /// shown in place of the number.
@@ -52,7 +52,7 @@ const BESIDE: &str = "follows from the number beside it";
 /// Only the words of the layouts.
 impl Words for () {}
 
-/// How the fields of records are shown.
+/// The display of the fields of records.
 #[derive(Clone, Copy)]
 pub(super) struct ObjectFields<'a> {
     words: &'a dyn Words,

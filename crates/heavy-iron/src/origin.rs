@@ -1,4 +1,4 @@
-//! What an archive says about an asset.
+//! Facts about an asset from its archive.
 
 use crate::{Facts, Game, Platform};
 use hpimount_assets::view::AssetContext;

@@ -28,7 +28,7 @@ pub struct Part {
     pub list: Option<(&'static str, Rows)>,
 }
 
-/// What selects the kind of a part.
+/// The selector of a part's kind.
 #[derive(Debug, Clone, Copy)]
 pub struct Choice {
     /// The name of the field with the number of the kind.

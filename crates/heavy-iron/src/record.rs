@@ -98,7 +98,7 @@ pub struct Column {
     pub words: Option<Named>,
 }
 
-/// What the numbers of a field mean.
+/// The meanings of a field's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Named {
     /// The name under which the meaning is shown beside the number.

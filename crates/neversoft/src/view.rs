@@ -1,4 +1,4 @@
-//! What the views of this family share.
+//! Helpers of the views of this family.
 
 use hpimount_assets::view::edit::{Form, Place};
 use hpimount_assets::view::node::Node;

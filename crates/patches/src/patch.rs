@@ -59,7 +59,7 @@ pub enum Check {
     Window,
 }
 
-/// What a format keeps of a patch.
+/// The index of a patch in a format.
 enum Index {
     Vcdiff(Arc<Vcdiff>),
     Bps(Frame),

@@ -31,7 +31,7 @@ pub struct Metadata {
     pub description: Vec<u8>,
 }
 
-/// How the result is computed.
+/// The computation of the result.
 pub(crate) enum Content {
     /// Ranges of the original and of the patch.
     Parts(Parts, Arc<dyn ReadAt>),

@@ -27,7 +27,7 @@ const FILES: [u64; 2] = [100, 200];
 /// forever.
 const MAX_HANG: Duration = Duration::from_secs(60);
 
-/// How the file system behaves.
+/// The behavior of the file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     Fine,

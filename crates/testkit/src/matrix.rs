@@ -132,7 +132,7 @@ pub struct Seen {
     pub ino: Ino,
 }
 
-/// What a path leads to.
+/// The target of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
     Directory,

@@ -46,7 +46,7 @@ pub fn one_of_each_case(entries: Entries) -> Entries {
     merged
 }
 
-/// What a mount shows at a path.
+/// The contents of a mount at a path.
 #[derive(Debug, PartialEq)]
 pub struct Seen {
     /// `None` for a directory.

@@ -34,7 +34,7 @@ pub(super) fn u32_at(list: &[u8], index: usize) -> Option<u32> {
 /// An absolute offset in a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pointer {
-    /// Where it points.
+    /// The target offset.
     pub(super) target: u32,
     /// Absolute offset of the pointer itself.
     stored_at: u64,

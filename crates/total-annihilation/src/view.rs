@@ -1,4 +1,4 @@
-//! What the views of this family share.
+//! Helpers of the views of this family.
 
 /// Returns the name of an asset without its extension.
 pub(crate) fn stem(name: &str) -> &str {

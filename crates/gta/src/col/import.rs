@@ -66,7 +66,7 @@ pub(super) fn import(edit: &Edit<'_>, format: &ViewFormat) -> Result<Imported, S
 
 /// A sphere or a box.
 struct Shape {
-    /// Where it begins in the file.
+    /// Offset in the file.
     offset: usize,
     /// The columns of its numbers, in order.
     coordinates: &'static [&'static str],

@@ -13,7 +13,7 @@ use hpimount_containers::io::{Result, Warnings};
 /// Names of the files in load order.
 pub const NAMES: &[&str] = &["default.dat", "gta.dat", "gta3.dat", "gta_vc.dat"];
 
-/// What a line may load.
+/// Kinds of files that a line may load.
 const KNOWN: [&str; 12] = [
     "IMG",
     "IDE",

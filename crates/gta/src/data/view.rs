@@ -45,7 +45,7 @@ pub const WATERPRO_FORMAT: ViewFormat = ViewFormat {
     ..format("waterpro", open_waterpro)
 };
 
-/// How vehicles move.
+/// The handling of vehicles.
 pub const HANDLING_FORMAT: ViewFormat = ViewFormat {
     names: &["handling.cfg"],
     ..format("handling", open_handling)

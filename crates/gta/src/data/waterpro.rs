@@ -24,7 +24,7 @@ const MAP: f32 = 4096.0;
 /// Origin of the map in x and y.
 pub const START: [f32; 2] = [-2048.0, -2048.0];
 
-/// Where the map of Vice City begins.
+/// Origin of the map of Vice City.
 pub const START_OF_VICE_CITY: [f32; 2] = [-2448.0, -2048.0];
 
 /// The water of a map.

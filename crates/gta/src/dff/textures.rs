@@ -13,7 +13,7 @@ use hpimount_renderware::export::TextureState;
 use hpimount_renderware::texture::Texture;
 use hpimount_renderware::texture::export::{picture, picture_problem};
 
-/// Where a texture of a model is.
+/// The source of a model's texture.
 #[derive(Debug, Clone, GetSize)]
 pub(crate) struct Source {
     /// Name of its dictionary.

@@ -242,7 +242,7 @@ fn tables(cursor: &mut Cursor<'_>, gxt: &mut Gxt) -> Result<()> {
     Ok(())
 }
 
-/// What may still be read.
+/// The remaining reading limits.
 struct Allowance {
     keys: usize,
     shown: usize,

@@ -67,7 +67,7 @@ pub(super) fn import(
 /// The table with the names of animations.
 const TABLE: &str = "animations.tsv";
 
-/// What can be edited in it.
+/// Rules for editing it.
 const RULES: Rules<'_> = Rules {
     keys: &[&["index"]],
     name: None,

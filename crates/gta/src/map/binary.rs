@@ -21,11 +21,11 @@ const CARS: usize = 4;
 pub struct Binary {
     /// Placed objects.
     pub instances: Vec<Placed>,
-    /// Where they begin in the file.
+    /// Offset in the file.
     pub(super) instances_at: usize,
     /// Parked cars.
     pub cars: Vec<Car>,
-    /// Where they begin in the file.
+    /// Offset in the file.
     pub(super) cars_at: usize,
     /// Warnings.
     pub warnings: Warnings,
@@ -85,7 +85,7 @@ pub struct Car {
     pub color1: i32,
     /// Second color.
     pub color2: i32,
-    /// Whether it is always there.
+    /// Nonzero if it always exists.
     pub force: i32,
     /// Chance of an alarm.
     pub alarm: i32,

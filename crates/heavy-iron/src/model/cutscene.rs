@@ -21,7 +21,7 @@ use hpimount_renderware::export::{Motions, TextureUse};
 /// in the games have a few kilobytes.
 const MAX_BYTES: usize = 1 << 24;
 
-/// What precedes the animation of a span.
+/// The header of a time span's animation.
 const HEAD: Layout = layout!(root: U32, translation: Vec3);
 
 /// A model and its animation.

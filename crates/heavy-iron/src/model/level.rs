@@ -68,7 +68,7 @@ pub struct Level {
 /// An invisible part of a level, such as a trigger.
 #[derive(Debug)]
 pub struct Mark {
-    /// Where it is.
+    /// Transformation of the mark.
     pub transform: Transform,
     /// Pairs of points joined by lines, relative to the mark.
     pub lines: Vec<[f32; 3]>,

@@ -44,7 +44,7 @@ const ENTRY: usize = NAME + 8;
 pub struct Ddx {
     /// Length of the file in bytes, as stored.
     pub size: u32,
-    /// Where the textures begin.
+    /// Offset of the textures.
     pub data: u32,
     /// The textures.
     pub entries: Vec<Entry>,

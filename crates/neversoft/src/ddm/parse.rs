@@ -107,7 +107,7 @@ pub struct Material {
     pub specular: f32,
     /// Sharpness of the reflection.
     pub glossiness: f32,
-    /// How it is blended: 0 to 3, 0 opaque.
+    /// Blend mode: 0 to 3, 0 opaque.
     pub blend: u32,
 }
 

@@ -26,7 +26,7 @@ pub struct Pvr {
     pub size: u32,
     /// Color format: 0 ARGB 1555, 1 RGB 565, 2 ARGB 4444.
     pub color: u8,
-    /// How the pixels are arranged.
+    /// Arrangement of the pixels.
     pub arrangement: u8,
     /// Width in pixels.
     pub width: u16,

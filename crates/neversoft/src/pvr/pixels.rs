@@ -17,7 +17,7 @@ enum Color {
     Argb4444,
 }
 
-/// How the pixels are arranged.
+/// Arrangement of the pixels.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Arrangement {
     /// Along a curve through the square. A rectangle consists of several squares.

@@ -387,7 +387,7 @@ fn components(trg: &Trg) -> Vec<usize> {
         .collect()
 }
 
-/// What a node is, in words.
+/// The description of a node in words.
 pub(super) struct Heading<'a>(pub(super) &'a trg::Node);
 
 impl Display for Heading<'_> {

@@ -114,7 +114,7 @@ pub struct Program {
     pub header: ProgramHeader,
     /// Tones.
     pub tones: Vec<Tone>,
-    /// Where the tones are in the file.
+    /// Offset of the tones in the file.
     pub tones_offset: usize,
 }
 

@@ -65,7 +65,7 @@ pub struct Subheader {
     /// Sector kind: 1 end of record, 2 video, 4 sound, 8 data, 0x20 form 2, 0x40 real
     /// time, 0x80 end of file.
     pub submode: u8,
-    /// How the sound is coded.
+    /// Coding of the sound.
     pub coding: u8,
 }
 

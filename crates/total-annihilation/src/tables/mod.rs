@@ -114,7 +114,7 @@ pub const CHECK: Check = Check {
     find: checks::find,
 };
 
-/// What units refer to.
+/// The references of units.
 pub const REFERENCES: References = References {
     applies: |context| has_files(UNITS, context),
     each: references::each,

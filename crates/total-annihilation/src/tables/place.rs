@@ -13,7 +13,7 @@ pub(super) struct Place {
     pub(super) section: u32,
 }
 
-/// Where a reference is.
+/// The origin of a reference.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Origin {
     pub(super) file: AssetRef,

@@ -61,7 +61,7 @@ pub(super) struct Reference<'n> {
     pub(super) name: &'n str,
     /// The file that it was found in.
     pub(super) found: Option<AssetRef>,
-    /// Where the reference is.
+    /// The origin.
     pub(super) from: Origin,
 }
 

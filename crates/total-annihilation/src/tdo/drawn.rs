@@ -83,7 +83,7 @@ impl Drawn {
     }
 }
 
-/// What a model needs of its script.
+/// The parts of a script that its model needs.
 #[derive(Default, GetSize)]
 pub(crate) struct Script {
     /// The spelling of piece names in the script, by lower-case name.

@@ -8,7 +8,7 @@ const START: &str = "startpos";
 /// Maximum number of start positions. The games have ten players.
 const MAX_STARTS: usize = 64;
 
-/// Where a player starts.
+/// The start position of a player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Start {
     /// Number of the player, from 1 on.

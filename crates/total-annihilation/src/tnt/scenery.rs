@@ -57,7 +57,7 @@ pub(super) fn texts(context: &dyn AssetContext) -> Vec<AssetRef> {
     context.find_extensions("features", &["tdf"])
 }
 
-/// How a feature looks.
+/// The appearance of a feature.
 struct Look {
     shape: Shape,
     /// Width and depth in cells.
@@ -145,7 +145,7 @@ struct Placed {
 /// The sprites on the ground of a map.
 pub(super) struct Scenery {
     sprites: Vec<Sprite>,
-    /// Those further back first.
+    /// Ordered from back to front.
     placed: Vec<Placed>,
     pixels: usize,
 }

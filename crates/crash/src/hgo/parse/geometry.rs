@@ -69,7 +69,7 @@ impl Geometry {
 pub struct Sprites {
     /// Number of the material.
     pub material: i32,
-    /// How they face the camera; meaning unknown.
+    /// Orientation towards the camera; meaning unknown.
     pub kind: i32,
     /// Radius of all of them together.
     pub radius: f32,

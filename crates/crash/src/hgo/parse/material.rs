@@ -41,7 +41,7 @@ pub struct Material {
     pub unknown_42: u8,
     /// Unknown, at 0x43.
     pub unknown_43: u8,
-    /// How the texture moves: step in u and v, then scale in u and v.
+    /// Motion of the texture: step in u and v, then scale in u and v.
     #[record(parts = "u v scale_u scale_v")]
     pub scroll: [f32; 4],
 }

@@ -59,7 +59,7 @@ pub struct Vertex {
 /// Triangles.
 #[derive(Debug, Default, Clone, PartialEq, Eq, GetSize)]
 pub struct Primitive {
-    /// How they are stored.
+    /// Encoding of the triangles.
     pub kind: PrimitiveKind,
     /// The numbers as stored.
     pub indices: Vec<u16>,
@@ -196,8 +196,8 @@ pub struct BlendShapes {
     pub ids: Vec<i32>,
     /// Length of the vectors in bytes, as stored.
     pub byte_count: u32,
-    /// How far every vertex moves: for each shape that is present, a vector
-    /// for each vertex.
+    /// Displacements of all vertices: for each existing shape, a vector for each
+    /// vertex.
     pub deltas: Vec<[f32; 3]>,
     /// Nonzero for each shape that is present.
     pub present: Vec<u8>,

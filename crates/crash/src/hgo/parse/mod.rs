@@ -74,7 +74,7 @@ pub struct Hgo {
     pub shadows: Vec<Shadow>,
     /// Bounds of the whole object.
     pub bounds: Option<Bounds>,
-    /// Where the records are in the file.
+    /// Offsets of the records in the file.
     pub places: Places,
     /// Warnings.
     pub warnings: Warnings,

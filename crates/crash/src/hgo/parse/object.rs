@@ -84,7 +84,7 @@ impl Slot {
 /// Geometry in one slot of a layer.
 #[derive(Debug, Default, GetSize)]
 pub struct Part {
-    /// How it follows the skeleton.
+    /// Attachment to the skeleton.
     pub slot: Slot,
     /// The joint of the part, in a rigid slot.
     pub joint: Option<u8>,

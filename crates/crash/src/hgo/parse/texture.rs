@@ -12,7 +12,7 @@ use hpimount_containers::io::{Cursor, Error, Result};
 pub struct Texture {
     /// Number of the format as stored.
     pub code: i32,
-    /// How the pixels are stored.
+    /// Pixel format.
     pub format: TextureFormat,
     /// Width in pixels.
     pub width: i32,

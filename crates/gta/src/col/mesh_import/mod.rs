@@ -88,7 +88,7 @@ fn number_of(col: &Col, edit: &Edit<'_>) -> Option<usize> {
     (0..col.models.len()).find(is_it)
 }
 
-/// Where a mesh is stored.
+/// The location of a mesh.
 struct Room {
     vertices: usize,
     faces: usize,

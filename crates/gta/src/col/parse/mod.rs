@@ -74,7 +74,7 @@ pub struct Offsets {
 /// The shapes of a model.
 #[derive(Debug, Default, GetSize)]
 pub struct Shapes {
-    /// Where they are.
+    /// The offsets of its parts.
     pub offsets: Offsets,
     /// Bounds; `None` if they cannot be read.
     #[get_size(ignore)]

@@ -6,7 +6,7 @@ use hpimount_assets::parse::name::until_nul;
 use hpimount_containers::io::{Cursor, Endian, Result};
 use hpimount_renderware::Chunk;
 
-/// What a geometry breaks into.
+/// The debris of a geometry.
 #[derive(Debug, Clone, GetSize)]
 pub struct Breakable {
     /// Number of the clump.

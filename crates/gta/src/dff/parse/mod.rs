@@ -44,7 +44,7 @@ pub struct Dff {
     pub clumps: Vec<Clump>,
     /// Effects of geometries, such as lights.
     pub effects: Vec<Effect>,
-    /// What geometries break into.
+    /// Debris of geometries.
     pub breakables: Vec<Breakable>,
     /// The collision models in the first clump with any.
     pub collision: Option<Col>,

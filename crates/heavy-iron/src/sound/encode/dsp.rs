@@ -130,7 +130,7 @@ fn encode_frame(
 /// The products of a frame's samples with the previous two samples.
 #[derive(Clone, Copy, Default)]
 struct Products {
-    /// Of the samples themselves.
+    /// Of the samples with themselves.
     own: f64,
     /// Of samples with the previous one, and with the one before that.
     with: [f64; 2],

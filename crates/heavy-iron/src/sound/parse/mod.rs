@@ -96,7 +96,7 @@ pub struct Loop {
 pub struct Sound {
     /// Entry in the table.
     pub entry: Entry,
-    /// How samples are stored.
+    /// Sample format.
     pub codec: Codec,
     /// Number of channels, 1 to [`MAX_CHANNELS`].
     pub channels: u16,

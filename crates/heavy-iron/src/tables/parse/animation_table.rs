@@ -42,7 +42,7 @@ pub struct AnimationTable {
     pub construct: u32,
     /// Ids of animations.
     pub animations: Rows,
-    /// How animations are combined into one.
+    /// Combinations of animations.
     pub files: Rows,
     /// The states.
     pub states: Rows,
@@ -56,7 +56,7 @@ pub struct AnimationTable {
     pub warnings: Warnings,
 }
 
-/// What happens during a state.
+/// An effect during a state.
 #[derive(Debug)]
 pub struct Effect {
     /// State, by its place in the table.

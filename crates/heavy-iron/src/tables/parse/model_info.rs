@@ -28,7 +28,7 @@ pub struct ModelInfo {
     pub models: Rows,
     /// Parameters.
     pub parameters: Vec<ModelParameter>,
-    /// Where the parameters end.
+    /// End of the parameters.
     pub end: usize,
     /// Warnings.
     pub warnings: Warnings,

@@ -268,7 +268,7 @@ impl Build {
     }
 }
 
-/// How a projectile flies.
+/// The flight of a projectile.
 const FLIGHT: Layout = layout!(
     bounce: F32, max_bounces: I32, frag_flags: U32, child: Id, pad: Pad4, min_scale: F32,
     max_scale: F32, scale_curve: Id, pad: Pad4, gravity: F32

@@ -93,7 +93,7 @@ pub struct Part {
     pub name: String,
     /// Number of the parent part.
     pub parent: Option<usize>,
-    /// What differs between versions.
+    /// The version-dependent fields.
     pub body: Body,
     /// Strips.
     pub splits: Vec<Split>,

@@ -71,7 +71,7 @@ pub struct AngleTransform {
 pub struct SpriteAnimation {
     /// Name up to its first NUL. Games ignore case.
     pub name: String,
-    /// Where its frames begin in the file.
+    /// Offset of its frames in the file.
     pub frames_offset: usize,
     /// Frames.
     pub frames: Vec<SpriteFrame>,

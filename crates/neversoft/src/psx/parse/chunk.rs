@@ -101,7 +101,7 @@ pub struct Grid {
 /// Texture coordinates of an object that move.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Wibble {
-    /// Where it is in the file.
+    /// Offset in the file.
     pub offset: usize,
     /// Index of the object, or `None` if it does not exist.
     pub object: Option<u32>,
@@ -118,7 +118,7 @@ pub struct Wibble {
 /// A gouraud color that changes.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Pulse {
-    /// Where it is in the file.
+    /// Offset in the file.
     pub offset: usize,
     /// Index of the color.
     pub color: u8,

@@ -78,7 +78,7 @@ pub struct Random {
     pub word: &'static str,
     /// The weight of each block; 1 in files without weights.
     pub weights: Vec<u16>,
-    /// Where each block begins.
+    /// The start of each block.
     pub targets: Vec<usize>,
     /// The end of the blocks, according to the jump before the second one.
     pub end: Option<usize>,

@@ -18,7 +18,7 @@ const MAX_FOUND: usize = 100;
 /// A remark about a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
-    /// Where it is.
+    /// Place of the remark.
     pub place: Place,
     /// The remark, without a full stop.
     pub text: String,
@@ -367,7 +367,7 @@ impl Lint<'_> {
 /// The local variables of a function, by number.
 #[derive(Default)]
 pub(super) struct Locals {
-    /// Those that are declared, with the statement.
+    /// Declared variables, with the statement.
     declared: BTreeMap<u32, u32>,
     /// Assigned variables, with the first assignment.
     assigned: HashMap<u32, u32>,

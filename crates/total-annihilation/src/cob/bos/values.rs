@@ -8,7 +8,7 @@ use super::expression::{Expression, Value};
 /// A variable: its script, for a local one, and its number.
 pub(super) type Holder = (Option<usize>, u32);
 
-/// What a variable is assigned.
+/// The source of a variable's value.
 #[derive(Debug, Clone, Copy)]
 enum Source {
     Constant(i32),

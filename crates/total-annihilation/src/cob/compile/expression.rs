@@ -35,7 +35,7 @@ const OPERATORS: [&[&str]; 10] = [
 /// Words for operators.
 const WORDS: [(&str, &str); 3] = [("and", "&&"), ("or", "||"), ("xor", "^^")];
 
-/// What the functions of a text share.
+/// State shared by the functions of a text.
 pub(super) struct Environment<'a> {
     pub(super) is_kingdoms: bool,
     pub(super) pieces: Names,
@@ -43,7 +43,7 @@ pub(super) struct Environment<'a> {
     pub(super) scripts: Names,
     /// The strings of a Kingdoms file; new ones are added.
     pub(super) strings: &'a RefCell<Strings>,
-    /// Whether problems suggest names, which takes time proportional to their number.
+    /// True if problems suggest names, which takes time proportional to their number.
     pub(super) proposes: Cell<bool>,
 }
 

@@ -17,7 +17,7 @@ pub(super) enum Script {
     Compiled(Option<usize>, Code),
 }
 
-/// The new numbers of pieces, scripts and other operands.
+/// The new numbers of scripts, pieces and static variables.
 pub(super) struct Relocation<'a> {
     pub(super) scripts: &'a Numbers,
     pub(super) pieces: &'a Numbers,

@@ -13,7 +13,7 @@ const MAX_NUMBER: usize = 1 << 16;
 /// Maximum number of missing numbers in a message.
 const MAX_LISTED: usize = 10;
 
-/// What an edited file is.
+/// The meaning of an edited file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum FileKind {
     /// The table of the frames.

@@ -272,9 +272,9 @@ fn draw(drawn: &Picture, frame: &Frame, layer: &Frame, picture: &mut Picture) ->
 /// The part of a layer inside its frame, in one dimension.
 #[derive(Clone, Copy)]
 struct Overlap {
-    /// Where it starts in the layer.
+    /// Start in the layer.
     from: usize,
-    /// Where it starts in the frame.
+    /// Start in the frame.
     to: usize,
     length: usize,
 }

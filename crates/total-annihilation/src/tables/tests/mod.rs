@@ -23,7 +23,7 @@ type EditedKey = (String, usize, String, String);
 #[derive(Default)]
 struct Game {
     files: Vec<(String, Option<Bytes>)>,
-    /// How often a file was read.
+    /// Number of reads of the files.
     reads: Cell<usize>,
     /// True if the memory budget is exhausted.
     is_full: bool,

@@ -22,7 +22,7 @@ const NOT_IN_NAMES: &[&str] = &["=", "{", "[", "]", ";", "}", "\n", "\r", "//", 
 /// A new value of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyEdit<'a> {
-    /// Which key.
+    /// The edited key.
     pub target: Target<'a>,
     /// Value. A key that already has this text or number keeps its bytes. An empty
     /// value deletes the key, with its line if nothing else is on it.

@@ -26,7 +26,7 @@ const FLAT: f32 = 0.9999;
 /// Suffix of the material of a missing texture.
 const MISSING: &str = " (missing)";
 
-/// How a primitive looks.
+/// The appearance of a primitive.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Surface {
     /// It has a texture.

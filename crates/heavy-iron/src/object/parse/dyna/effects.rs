@@ -130,7 +130,7 @@ const GENERATOR_MOTION: Section = fields!(
     duration: F32, frequency: F32
 );
 
-/// What the shape of a generator determines.
+/// The fields selected by the shape of a generator.
 const fn volume(kinds: Kinds) -> Section {
     Section::kind("volume", "volume_type", 12, kinds)
 }

@@ -230,7 +230,7 @@ pub(super) const BFBB: Changes = Changes {
     ],
 };
 
-/// How the events of Scooby-Doo differ.
+/// The differences of Scooby-Doo's events.
 pub(super) const SCOOBY: Changes = Changes {
     names: &[(42, "OnGuard"), (43, "GuardOff"), (53, "GiveScoobySnack")],
     more: &[],

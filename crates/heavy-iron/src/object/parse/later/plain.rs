@@ -136,7 +136,7 @@ const CAMERA: Section = fields!(
     cam_flags: U32, fade_up: F32, fade_down: F32
 );
 
-/// What the kind of a camera determines.
+/// The fields selected by the kind of a camera.
 const LENS: Section = Section::Kind {
     name: parts::BODY,
     by: "cam_type",
