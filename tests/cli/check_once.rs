@@ -62,8 +62,7 @@ fn checked(source: &Path, threads: usize) -> (Summary, String) {
     (checked.summary, String::from_utf8(lines).unwrap())
 }
 
-/// Returns how many bytes a program has read, as the kernel counts them; `None` if it
-/// does not.
+/// Returns the kernel's count of bytes that a program has read, if it has one.
 fn bytes_read_by(command: &mut Command) -> Option<u64> {
     let mut child = command.stdout(Stdio::null()).spawn().unwrap();
     let id = child.id();

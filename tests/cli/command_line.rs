@@ -23,7 +23,7 @@ const NAMES: [&str; 4] = [
     env!("CARGO_BIN_EXE_hpimount-thumbnailer"),
 ];
 
-/// Returns what the program prints, which must succeed.
+/// Returns the output of the program, which must succeed.
 fn printed(words: &[&str]) -> String {
     let ran = run(Command::new(HPI).args(words));
     assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{words:?}");
@@ -333,7 +333,7 @@ fn each_other_name_is_that_of_a_command() {
             .arg0(format!("/usr/bin/{name}"))
             .arg("--version"));
         assert!(ran.stdout.starts_with(name), "{ran:?}");
-        // However it is called.
+        // Regardless of the name that it is called by.
         let ran = run(Command::new(path).arg0("another name").arg("--version"));
         assert!(ran.stdout.starts_with(name), "{ran:?}");
     }

@@ -1,5 +1,5 @@
-//! `hpi extract` writes what `hpi cat` prints, nowhere else than into its folder, and no
-//! file that is not complete.
+//! `hpi extract` writes the output of `hpi cat` for each file, only into its folder,
+//! and no incomplete file.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File as DiskFile};
@@ -31,7 +31,7 @@ fn out(fixture: &Fixture) -> PathBuf {
     fixture.dir().join("out")
 }
 
-/// Asserts that nothing was reported, and returns what was written.
+/// Asserts that nothing was reported, and returns the written files.
 #[track_caller]
 fn extracted(fixture: &Fixture, arguments: &[&str]) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     let ran = extract(fixture, arguments);
@@ -39,7 +39,7 @@ fn extracted(fixture: &Fixture, arguments: &[&str]) -> BTreeMap<PathBuf, Option<
     contents(&out(fixture))
 }
 
-/// Returns the paths of what was written.
+/// Returns the paths of the written files.
 fn paths(written: &BTreeMap<PathBuf, Option<Vec<u8>>>) -> Vec<&str> {
     written.keys().map(|path| path.to_str().unwrap()).collect()
 }
@@ -261,7 +261,7 @@ fn hostile_names_stay_in_the_folder() {
     let mut after = testkit::sources::names(fixture.dir());
     after.retain(|name| name != "out");
     assert_eq!(after, before);
-    // A link that is there already is not followed.
+    // An existing link is not followed.
     fs::remove_dir_all(out(&fixture)).unwrap();
     fs::create_dir(out(&fixture)).unwrap();
     symlink("..", out(&fixture).join("maps")).unwrap();

@@ -1,4 +1,4 @@
-//! What others chose, such as the names of files, reaches the user as text only.
+//! Foreign text, such as file names, reaches the user as text only.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where there may be code that reads files.
+/// Folders with code that may read files.
 const FOLDERS: [&str; 7] = [
     "benches", "crates", "examples", "fuzz", "scripts", "src", "tests",
 ];

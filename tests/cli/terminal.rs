@@ -1,4 +1,4 @@
-//! What commands show and ask on a terminal only.
+//! Output and questions of commands on a terminal.
 
 use std::fs;
 use std::process::Command;
@@ -9,7 +9,7 @@ use fixtures::noise;
 use testkit::mount::{Fixture, has_programs, hpi, run};
 use testkit::terminal::on_terminal;
 
-/// What erases the line of the cursor.
+/// Escape sequence that erases the line of the cursor.
 const ERASE: &str = "\r\u{1b}[2K";
 
 #[test]
@@ -77,7 +77,7 @@ fn a_password_is_asked_for_on_the_terminal_which_does_not_show_it() {
     let shown = on_terminal(&cat, &[("Password: ", "another\n")]).unwrap();
     assert_ne!(shown.code, Some(0), "{shown:?}");
     assert!(!shown.text.contains("another\r"), "{shown:?}");
-    // In a session of its own, it has no terminal.
+    // In a separate session, it has no terminal.
     let mut without = Command::new("setsid");
     without.arg("--wait").arg(cat.get_program());
     let ran = run(without.args(cat.get_args()));

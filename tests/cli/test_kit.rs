@@ -1,4 +1,4 @@
-//! Tests of what the test programs share.
+//! Tests of the code shared by the test programs.
 
 use std::path::Path;
 use std::process::{Command, Output};

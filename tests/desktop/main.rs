@@ -1,4 +1,4 @@
-//! What desktops show of archives and assets.
+//! Archives and assets on desktops.
 
 mod file_types;
 mod open;

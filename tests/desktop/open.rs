@@ -155,7 +155,7 @@ fn an_archive_is_edited_by_a_click_and_refused_files_are_shown() {
     let mount_point = session.mount_point("my mod.ufo");
     let new = mount_point.join("new.txt");
     assert!(fs::write(&new, "new").is_err());
-    // The mount that cannot be edited is replaced, and the one that can be is kept.
+    // The read-only mount is replaced, and the editable one is kept.
     succeeded(&session.open(&[&"--edit", &archive]));
     fs::write(&new, "new").unwrap();
     for options in [&["--edit"][..], &[]] {

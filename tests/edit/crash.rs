@@ -64,8 +64,8 @@ fn picture(first: u8) -> Vec<u8> {
 struct Step {
     what: &'static str,
     act: fn(&Path) -> io::Result<()>,
-    /// True if a crash may leave it half done: then the files that it concerns may be those of the
-    /// archive.
+    /// True if a crash may leave the step half done: then its files may be the
+    /// archive's.
     has_parts: bool,
 }
 
@@ -244,7 +244,7 @@ struct Scenario {
 /// The files of an archive, by their paths.
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// What a mount shows.
+/// The contents of a mount.
 struct State {
     image: Vec<u8>,
     files: Files,
@@ -274,7 +274,7 @@ impl State {
         }
     }
 
-    /// Returns the files that none of the states has like this, but for tables of all files.
+    /// Returns the files that differ from all states, except for tables of all files.
     fn others<'a>(&'a self, states: &[&'a State]) -> Vec<&'a str> {
         let paths = states.iter().flat_map(|state| state.files.keys());
         let others = paths.chain(self.files.keys()).filter(|path| {
@@ -355,7 +355,7 @@ impl Scenario {
         Editing::new(self.name, &self.archive)
     }
 
-    /// Returns what is shown before the first step and after each.
+    /// Returns the contents before the first step and after each.
     fn states(&self) -> Vec<State> {
         let editing = self.mount();
         let mut states = vec![State::of(&editing)];
@@ -417,8 +417,8 @@ fn assets_with_several_names_survive_kills() {
     }
 }
 
-/// Checks what a mount that was killed in a step has left: the first two of `states`, or
-/// what is between them if the step has parts.
+/// Checks the state that a mount left when it was killed in a step: one of the first
+/// two of `states`, or anything between them if the step has parts.
 fn check(
     editing: &mut Editing,
     states: &[State],

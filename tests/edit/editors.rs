@@ -1,4 +1,4 @@
-//! Large programs edit what converted trees show: GIMP, Krita, Blender, LibreOffice.
+//! Large programs edit files of converted trees: GIMP, Krita, Blender, LibreOffice.
 
 use std::fs;
 use std::path::Path;
@@ -56,7 +56,8 @@ fn pictures() -> Editing {
     Editing::new("a.hpi", &hpi.build().bytes)
 }
 
-/// Runs a program in the mount without a display, with settings of its own. It must succeed.
+/// Runs a program in the mount without a display, with separate settings. It must
+/// succeed.
 fn run(editing: &Editing, program: &str, arguments: &[&str]) {
     let home = tempdir().unwrap();
     let ran = Command::new(program)
@@ -244,7 +245,7 @@ fn level() -> Editing {
     Editing::new("a.HIP", &hip.build())
 }
 
-/// How LibreOffice reads and writes tables.
+/// LibreOffice's format of tables.
 const TABLE: &str = "Text - txt - csv (StarCalc):9,34,76";
 
 /// Converts a file with LibreOffice into the folder `to`.

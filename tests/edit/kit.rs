@@ -204,7 +204,7 @@ impl Editing {
         rows.collect()
     }
 
-    /// Checks that the changed source is what `hpi apply` writes, and returns it.
+    /// Checks that the changed source equals the output of `hpi apply`, and returns it.
     pub(crate) fn assert_applied(&self) -> Vec<u8> {
         let (applied, shown) = (self.applied(), self.image());
         assert!(applied == shown, "the image is not what `hpi apply` writes");

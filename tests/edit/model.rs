@@ -1,5 +1,5 @@
-//! Random changes have the same effect as on a plain folder, and the archive is what
-//! `hpi apply` makes of the folder of edits.
+//! Random changes have the same effect as on a plain folder, and the archive equals the
+//! output of `hpi apply` for the folder of edits.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};

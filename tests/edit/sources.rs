@@ -30,7 +30,7 @@ fn disc() -> Vec<u8> {
     disc.iso()
 }
 
-/// Checks that the disc in the root is what `hpi apply` writes.
+/// Checks that the disc in the root equals the output of `hpi apply`.
 fn assert_disc(editing: &Editing) -> Vec<u8> {
     let out = editing.mount().fixture.dir().join("applied.iso");
     let ran = hpi_apply(&["--force"], &editing.folder, &editing.source, &out);
@@ -101,7 +101,7 @@ fn a_name_that_the_archive_cannot_have_is_refused_afterwards() {
     editing.assert_applied();
 }
 
-/// Mounts what `arguments` say.
+/// Mounts according to `arguments`.
 fn mounted(fixture: Fixture, arguments: &[&str]) -> Mount {
     let mut command = hpimount();
     command.arg("--edit").arg(fixture.dir().join("edits"));

@@ -12,7 +12,7 @@ use testkit::trial;
 
 use crate::kit::Editing;
 
-/// Runs a program to its end, and returns whether it succeeded, and what it said.
+/// Runs a program to its end, and returns whether it succeeded, and its output.
 fn run(command: &mut Command) -> (bool, String) {
     let ran = command.stdin(Stdio::null()).output().unwrap();
     let said = [ran.stdout, ran.stderr].concat();
@@ -112,7 +112,7 @@ const KINDS: [&str; 7] = [
 
 /// Tests that fail, and why.
 const EXPECTED: [&str; 23] = [
-    // Modes and owners are those of the mount.
+    // Modes and owners come from the mount.
     "ftruncate::affected_create_flags_only",
     "mkdir::permission_bits_from_mode",
     "mkdir::uid_gid_eq_euid_egid",
@@ -126,7 +126,7 @@ const EXPECTED: [&str; 23] = [
     // They use hard links.
     "unlink::unchanged_ctime_failed::regular",
     "unlink::update_ctime_success::regular",
-    // Times of directories are those of the archive.
+    // Times of directories come from the archive.
     "mkdir::changed_time_fields_success",
     "open::changed_time_fields_success",
     "open::exists_no_update",

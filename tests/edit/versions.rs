@@ -1,4 +1,4 @@
-//! Derived files change at once, and open files keep their bytes.
+//! Derived files change immediately, and open files keep their bytes.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -13,7 +13,7 @@ use testkit::mount::eventually;
 
 use crate::kit::{Editing, units};
 
-/// Where the image of an archive called `units.hpi` is.
+/// Path of the image of an archive called `units.hpi`.
 const IMAGE: &str = ".hpimount/image/units.hpi";
 
 #[fuse_test]

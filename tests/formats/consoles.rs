@@ -1,4 +1,4 @@
-//! What consoles show of a game, in a mount of its disc or of a folder.
+//! Console banners, title images and icons, in a mount of a game's disc or of a folder.
 
 use std::fs;
 use std::path::Path;

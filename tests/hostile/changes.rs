@@ -5,8 +5,7 @@ use hpimount_containers::changes::{Folder, Written};
 use hpimount_containers::io::ReadAt;
 use testkit::applied::{new_file, planned};
 
-/// Bytes that an archive may grow by in addition to the changes: what alignment
-/// needs.
+/// Allowed growth of an archive in addition to the changes in bytes, for alignment.
 const ALIGNMENT: u64 = 0x2_0000;
 
 /// Replaces the file at a path in an archive, or adds it.

@@ -1,5 +1,5 @@
-//! More directories are entered than the memory budget has room for: the mount goes
-//! on, within the budget (SEMANTICS, Memory).
+//! More directories are entered than fit into the memory budget. The mount continues,
+//! within the budget (SEMANTICS, Memory).
 
 use std::fs;
 
@@ -21,8 +21,8 @@ const BUDGET: usize = 48;
 /// in a development build, with hostile input.
 const BESIDE: usize = 8 << 20;
 
-/// Mounts a source, enters the directories in it that `directory` names by their numbers,
-/// and then the first one again.
+/// Mounts a source, enters its directories, which `directory` names by number, and then
+/// the first one again.
 fn enter(what: &str, fixture: Fixture, directory: impl Fn(usize) -> String) {
     let count = trial::length(DIRECTORIES / 8, DIRECTORIES);
     let budget = count * BUDGET;
@@ -60,7 +60,7 @@ fn more_assets_than_the_budget_has_room_for_are_entered_one_after_the_other() {
     enter("assets in a folder, each entered", fixture, directory);
 }
 
-/// Returns an IMG archive of one sector in which every file is the archive.
+/// Returns an IMG archive of one sector. Every file in it is the archive.
 fn itself() -> Vec<u8> {
     const SECTOR: usize = 2048;
     let count = (SECTOR - 8) / 32;

@@ -12,7 +12,7 @@ use proptest::test_runner::TestRunner;
 use testkit::fuzz::{TARGETS, Target, changed};
 use testkit::trial;
 
-/// Where `scripts/fuzz` finds the seeds.
+/// Folder of the seeds of `scripts/fuzz`.
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus");
 
 /// Findings of fuzzers, in a folder for each target.

@@ -7,7 +7,7 @@ use hpimount_containers::Archive;
 use hpimount_containers::io::Result;
 use testkit::containers::{Contents as _, open};
 
-/// What takes longer does not end in any useful time.
+/// Time limit for opening and reading.
 const LONGEST: Duration = Duration::from_secs(30);
 
 fn opened(installer: &Inno) -> Result<Archive> {

@@ -1,5 +1,5 @@
-//! What a confined thread cannot do, seen from inside: what Landlock does not
-//! know is refused by the filter of system calls.
+//! Restrictions of a confined thread, seen from inside: operations that Landlock does
+//! not cover are refused by the system call filter.
 
 use std::fs::{self, Permissions};
 use std::io::{self, IoSlice};

@@ -127,7 +127,7 @@ fn threads_for_the_network_connect_to_their_ports_and_read_what_they_need() {
         fs::create_dir(path(name)).unwrap();
         fs::write(path(name).join("file"), name).unwrap();
     }
-    // Which only its owner may read, and root by a capability.
+    // Only its owner may read it, and root by a capability.
     let private = path("roots").join("private");
     fs::write(&private, "secret").unwrap();
     fs::set_permissions(&private, Permissions::from_mode(0o600)).unwrap();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hpimount_containers::io::ReadAt;
 
-/// What happens to a read.
+/// The effect of a fault on a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     None,

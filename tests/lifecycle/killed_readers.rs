@@ -20,11 +20,11 @@ const ZEROS: [u8; 79] = [
     0x4D, 0x2A, 0x2A, 0x21, 0x38, 0xBB, 0x92, 0x29, 0xC2, 0x84, 0x85, 0x00, 0xBB, 0x83, 0xE8,
 ];
 
-/// Number of such streams in the file, whose decoding takes minutes.
+/// Number of such streams in the file. Decoding them takes minutes.
 const STREAMS: usize = 255;
 
-/// Starts a program that lists what is in the file, whose size is not known before all
-/// of it was decoded.
+/// Starts a program that lists the contents of the file, whose size is unknown until
+/// all of it is decoded.
 fn reader(mount: &Path) -> Child {
     let mut command = Command::new("ls");
     command.arg("-l").arg(mount.join("big.bz2.d"));

@@ -1,5 +1,5 @@
-//! The life of a mount, from its start to its end: who may mount and read, what
-//! ends it, and what happens when the storage below it fails.
+//! The life cycle of a mount: permissions to mount and read, reasons for its end, and
+//! failures of the storage below it.
 
 mod archive_changes;
 #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! Who may read a mount, depending on who mounted it and how; no option and no
+//! Permissions to read a mount, depending on who mounted it and how. No option and no
 //! file of a source grants more.
 
 use std::fs;

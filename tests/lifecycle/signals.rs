@@ -1,4 +1,4 @@
-//! Signals at every moment of a mount's life: none that can be caught leaves a
+//! Signals at every moment of a mount's life. No signal that can be caught leaves a
 //! dead mount.
 
 use std::fs::{self, File};

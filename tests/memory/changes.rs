@@ -45,8 +45,8 @@ fn a_plan_takes_a_bounded_number_of_bytes_for_a_changed_file() {
     write_all(&edit.join("files"), b"longer");
     let mut disc = Disc::default();
     disc.file("A.TXT", b"a");
-    // The source, and the maximum number of bytes for a file at the peak, which includes
-    // the entries of the original: 1.3 times what was measured.
+    // The source, and the maximum number of bytes for a file at the peak, which
+    // includes the entries of the original: 1.3 times the measured value.
     let cases: [(&str, Vec<u8>, u64); 6] = [
         ("replaced.hpi", V1::new(tree()).build().bytes, 580),
         ("replaced-2.hpi", V2::new(tree()).build().bytes, 580),
@@ -72,7 +72,7 @@ fn a_plan_takes_a_bounded_number_of_bytes_for_a_changed_file() {
             let opened = measure(|| drop(open_sources(&sources, folders).unwrap()));
             opened.bytes_max
         };
-        // What is made once for the process is not counted.
+        // Allocations once per process are not counted.
         peak(&[]);
         let plain = peak(&[]);
         let each = (peak(&[folder]) - plain) / (DIRECTORIES * FILES) as u64;

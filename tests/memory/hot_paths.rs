@@ -10,8 +10,8 @@ use testkit::walked;
 /// Size of the reads. They are parts of blocks, so that the blocks are cached.
 const READ: u32 = 4096;
 
-/// Returns the number of allocations of a request, which must succeed. It is
-/// made twice: what a thread allocates once does not count.
+/// Returns the number of allocations of a request, which must succeed. The request is
+/// repeated, to exclude allocations once per thread.
 fn allocations(request: impl Fn() -> bool) -> u64 {
     assert!(request());
     measure(|| assert!(request())).count_total

@@ -1,5 +1,5 @@
-//! Memory that views and requests allocate. A program of its own, because it
-//! counts allocations.
+//! Memory that views and requests allocate. A separate program, because it counts
+//! allocations.
 
 mod changes;
 mod hot_paths;

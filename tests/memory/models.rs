@@ -1,11 +1,11 @@
-//! Memory of reading edited models: what their JSON takes is reserved before.
+//! Memory for reading edited models: the memory of their JSON is reserved in advance.
 
 use std::cell::Cell;
 
 use allocation_counter::measure;
 use hpimount_assets::model::gltf;
 
-/// How often each element is in a file.
+/// Number of repetitions of each element in a file.
 const ELEMENTS: usize = 50_000;
 
 /// Returns a GLB file with this JSON.

@@ -29,7 +29,7 @@ fn small() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Returns an installer with files in many chunks, of which one cannot be read.
+/// Returns an installer with files in many chunks. One of them cannot be read.
 fn installer() -> Vec<u8> {
     let files =
         (0..500).map(|number| inno_file(&format!("{number}.txt"), &[7; 100][..number % 90]));
@@ -55,7 +55,7 @@ fn an_opened_volume_reports_its_memory() {
         let format = detect(&input()).unwrap_or_else(|error| panic!("{name}: {error}"));
         (format.open)(input(), &mut listing).unwrap();
         let mut listing = Listing::default();
-        // What the sink keeps is not the volume's.
+        // The sink's memory does not belong to the volume.
         let listed = measure(|| drop((format.open)(input(), &mut listing).unwrap()));
         let mut listing = Listing::default();
         let both = measure(|| opened = Some((format.open)(input(), &mut listing).unwrap()));

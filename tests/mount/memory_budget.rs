@@ -216,7 +216,7 @@ fn directories_that_are_evicted_are_checked_all_the_same() {
             fs::write(source.join(format!("{number}.hpi")), archive).unwrap();
         }
     });
-    // Less memory than the warnings of eight assets at once may take.
+    // Less memory than the warnings of eight concurrent assets may take.
     let options = ["-o", "threads=8,cachesize=4M"];
     let ran = run(hpi("check").args(options).arg(&fixture.archive));
     assert_eq!(

@@ -127,7 +127,7 @@ fn a_member_of_a_zip_that_fits_in_memory_is_decoded_once_in_any_order() {
 #[fuse_test]
 fn random_reads_in_a_long_member_of_a_zip_decode_a_bounded_part_after_a_first_pass() {
     let bytes = text(6 << 20);
-    // It would take more than half of the budget to decode it at once.
+    // Decoding it in one piece would take more than half of the budget.
     let mount = mounted(&zip_with("member.txt", &bytes), "noprefetch,cachesize=8M");
     let path = mount.path().join("member.txt");
     let file = open_direct(&path);

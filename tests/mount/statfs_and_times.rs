@@ -1,4 +1,4 @@
-//! What `df`, `stat` and `ls -l` show.
+//! Output of `df`, `stat` and `ls -l`.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

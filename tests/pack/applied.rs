@@ -1,5 +1,5 @@
-//! Mounts with a folder of changes, through the kernel: the image is the file that
-//! hpipack writes, and the mount says what was applied.
+//! Mounts with a folder of changes, through the kernel: the image equals the file that
+//! hpipack writes, and the mount reports the applied changes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ impl Changed {
         program
     }
 
-    /// Returns the path of what hpipack writes.
+    /// Returns the path of hpipack's output.
     fn written(&self, name: &str) -> PathBuf {
         let out = self.work.path().join("out").join(name);
         fs::create_dir_all(out.parent().unwrap()).unwrap();
@@ -158,7 +158,7 @@ fn a_change_of_the_folder_while_mounted_is_an_error_and_a_line_in_the_log() {
     let problem = "README.TXT: has changed since it was applied; mount again";
     let log = mount.fixture.log();
     assert_eq!(log.matches(problem).count(), 1, "{log}");
-    // Other files are as they were, and the next mount has the new contents.
+    // Other files are unchanged, and the next mount has the new contents.
     assert!(fs::read(mount.file("DATA/A.DAT")).unwrap() == noise(1, 5000));
     let again = changed.mount();
     assert!(fs::read(again.file("README.TXT")).unwrap() == noise(3, 300_000));
@@ -243,7 +243,7 @@ fn a_check_reads_the_result_and_compares_it_with_the_folder() {
         .arg(&hip_changes.original);
     let ran = run(&mut program);
     assert!(!ran.stdout.contains("differs from the folder"), "{ran:?}");
-    // What cannot be applied is not checked.
+    // Changes that cannot be applied are not checked.
     write(&hip_changes.folder, "info.json", b"{}");
     let mut program = hpi("check");
     program

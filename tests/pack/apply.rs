@@ -35,8 +35,8 @@ pub(super) struct Seed {
     pub(super) bytes: Vec<u8>,
     /// The other file of a pair.
     pub(super) beside: Option<(&'static str, Vec<u8>)>,
-    /// The directory in which files may be added, with a slash at the end; `None`
-    /// if none may be.
+    /// The directory where files may be added, with a trailing slash; `None` if files
+    /// cannot be added.
     pub(super) grows_in: Option<&'static str>,
     /// The paths that may be changed.
     pub(super) changes: fn(&str) -> bool,
@@ -119,7 +119,7 @@ pub(super) fn all() -> Vec<Seed> {
         ),
         Seed {
             beside: Some(("gta3.dir", seeds::img_directory())),
-            // Of equal names, the next one takes the place of a deleted one.
+            // Of equal names, the next one replaces a deleted one.
             changes: |path| !path.starts_with('a'),
             has_sectors: true,
             ..seed("gta3.img", seeds::sectors(), Some(""))
@@ -204,7 +204,7 @@ pub(super) fn digests(vfs: &hpimount::mount::Vfs) -> Digests {
     own.map(|(path, file)| (path, file.sha256)).collect()
 }
 
-/// What is done to the files of an archive: to each, by its number.
+/// The operations on the files of an archive, by file number.
 pub(super) type Plan = Vec<(u8, u64, usize)>;
 
 pub(super) fn plan() -> impl Strategy<Value = Plan> {
@@ -249,8 +249,7 @@ pub(super) fn write_changes(seed: &Seed, plan: &Plan, folder: &Path, expected: &
     }
 }
 
-/// Applies a plan to an archive, and compares the result and the mount with what the
-/// plan says.
+/// Applies a plan to an archive, and compares the result and the mount with the plan.
 fn check(seed: &Seed, plan: &Plan) {
     let work = tempdir().unwrap();
     let original = seed.write(work.path());
@@ -567,7 +566,7 @@ fn damaged_originals_are_refused_or_changed_and_never_panic() {
             let written = apply(&original, folder, "", Tools::PLAIN, &mut report);
             if let Some(written) = written {
                 let length = written.data.len().min(1 << 20) as usize;
-                // What the original says may be past its end.
+                // The original may declare more than its length.
                 let _ = written.data.read_exact_at(&mut vec![0; length], 0);
             }
         }

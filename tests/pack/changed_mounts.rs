@@ -425,7 +425,7 @@ fn sources_side_by_side_have_their_changes_in_directories_of_their_names() {
     assert!(problem.contains("a.zip/d.zip.d: "), "{problem}");
 }
 
-/// The directory of the second one has a number, and the asset in it has none.
+/// The directory of the second one has a number; its asset has none.
 #[test]
 fn assets_of_one_name_side_by_side_each_have_their_changes() {
     let work = Work::new();

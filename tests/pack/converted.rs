@@ -181,7 +181,7 @@ fn an_archive_in_an_archive_is_edited_in_either_converted_tree() {
         edited.edit(path, b"Hi");
         edited.assert_shown("converted/dir/a.HIP.d/texts/greeting.txt", b"Hi");
     }
-    // Both at once, with different texts for the same asset.
+    // Both together, with different texts for the same asset.
     let edited = Edited::new("a.zip", &zip);
     edited.edit("converted/dir/a.HIP.d/texts/greeting.txt", b"Hi");
     edited.edit("dir/a.HIP.d/converted/texts/greeting.txt", b"Ho");
@@ -435,7 +435,7 @@ fn textures(seed: u64) -> Vec<(Edited, Vec<String>)> {
     platforms.map(archive).into()
 }
 
-/// Returns what a changed archive shows at these paths.
+/// Returns the contents of a changed archive at these paths.
 fn shown(edited: &Edited, paths: &[String]) -> BTreeMap<String, Vec<u8>> {
     let vfs = open_changed(&edited.archive, &edited.folder()).unwrap();
     let shown = paths.iter();

@@ -73,7 +73,7 @@ impl Mod {
         cat(&out, &[path])
     }
 
-    /// Returns what a check of the changed archive says with a cache of this size.
+    /// Returns the output of a check of the changed archive with a cache of this size.
     pub(super) fn checked(&self, cache: &str) -> String {
         let mut program = hpi("check");
         program.args(["-o", cache, "--apply"]);
@@ -92,7 +92,7 @@ impl Mod {
     }
 }
 
-/// Returns a picture of so many pixels.
+/// Returns a picture with this number of pixels.
 fn picture(width: u32) -> Vec<u8> {
     png_of(width, 1, vec![[255; 4]; width as usize])
 }

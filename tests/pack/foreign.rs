@@ -1,4 +1,4 @@
-//! Other programs read what `hpi apply` writes: they find the same files.
+//! Other programs read the output of `hpi apply`: they find the same files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -117,7 +117,7 @@ fn very_many_new_files_have_names_of_their_own_in_both_trees_of_a_disc() {
         return;
     }
     let disc = fs::read(work.path().join("disc.iso")).unwrap();
-    // The last one is what one of the others is called in the primary tree.
+    // The last one has the name of another one in the primary tree.
     let names = (0..COUNT).map(|number| format!("texture number {number:05}.png"));
     let names: Vec<String> = names.chain(["TEXTUR42.PNG".to_owned()]).collect();
     let changes = names.iter().map(|name| (name.as_str(), &b"new"[..]));

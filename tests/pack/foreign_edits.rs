@@ -1,4 +1,4 @@
-//! Other programs edit what converted trees show: Blender models, LibreOffice tables.
+//! Other programs edit files of converted trees: Blender models, LibreOffice tables.
 
 use std::collections::BTreeMap;
 use std::fs;

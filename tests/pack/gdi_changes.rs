@@ -44,7 +44,7 @@ fn disc(step: usize) -> Gd {
     gd
 }
 
-/// A folder of changes, and a place for what comes of them.
+/// A folder of changes, and a place for its results.
 struct Changes {
     work: TempDir,
     folder: PathBuf,
@@ -268,7 +268,7 @@ fn a_disc_that_is_full_has_new_data_in_empty_sectors_or_refuses_it() {
     assert!(read_at(&after, "DATA/NEW.DAT") == noise(6, 5 * SECTOR));
     assert!(read_at(&after, "DATA/A.DAT") == noise(1, 5000));
 
-    // Both that do not fit are named, and what keeps its place is none of them.
+    // Both files that do not fit are named, and no others.
     let large = Changes::new(&[
         ("README.TXT", &noise(5, 9 * SECTOR)),
         ("DATA/A.DAT", &noise(7, 6000)),

@@ -408,7 +408,7 @@ fn settings_decide_layers_and_what_tables_say_of_assets() {
     assert_eq!(three.flags, 6);
     let shown = settings(&bytes);
     assert!(shown.contains(";Text;6;0;drei;;"), "{shown}");
-    // The other layer is at another place, and otherwise as it was.
+    // The other layer is moved, and otherwise unchanged.
     let before = Read::new(archive);
     assert_eq!(after.layers()[1], before.layers()[1]);
     assert_eq!(

@@ -111,7 +111,7 @@ fn an_archive_has_the_usual_permissions() {
     set(&out, 0o600);
     assert!(hpipack(&["--force"], dir.path(), &out).status.success());
     assert_eq!(mode(&out) & 0o777, 0o600);
-    // What only the owner could read stays private.
+    // Files that only the owner could read stay private.
     let private = work_dir.path().join("private.hpi");
     set(dir.path(), 0o700);
     assert!(hpipack(&[], dir.path(), &private).status.success());

@@ -1,6 +1,6 @@
-//! Random archives and discs, alone and in each other, with random folders of changes:
-//! a mount has, read through the kernel, the same files as a mount of what hpipack
-//! writes, and its image is that file.
+//! Random archives and discs, alone and nested, with random folders of changes: a mount
+//! has the same files, read through the kernel, as a mount of hpipack's output, and its
+//! image equals that output.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -27,7 +27,7 @@ use testkit::mount::{Fixture, Mount, hpimount};
 use testkit::mounted::few_cases;
 use testkit::walked::{files_below, open};
 
-/// What an archive may be in.
+/// The container of an archive.
 #[derive(Debug, Clone, Copy)]
 enum Around {
     Zip,

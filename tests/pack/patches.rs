@@ -359,7 +359,7 @@ fn with_pairs(bytes: &[u8], pairs: usize, adler: Option<u32>) -> Vec<u8> {
             .chain([last])
             .collect()
     };
-    // Each pair repeats a byte of its own.
+    // Each pair repeats a different byte.
     let data = [bytes, &fixtures::noise(5, pairs)].concat();
     let instructions = [vec![1], number(bytes.len()), [0, 2].repeat(pairs)].concat();
     let window = [
@@ -495,7 +495,7 @@ struct Other {
 }
 
 impl Other {
-    /// Returns the programs for each format, as far as they are installed.
+    /// Returns the installed programs for each format.
     fn installed() -> Vec<(&'static str, Self)> {
         let mut found = Vec::new();
         if skip::possible(is_installed("xdelta3"), "needs xdelta3") {

@@ -28,7 +28,7 @@ const BIG: usize = 1 << 20;
 /// ones, and sectors are read together.
 const ENDS: usize = 128 << 10;
 
-/// An original, and how many bytes of a range of it were read.
+/// An original, with the number of bytes read from a range of it.
 struct Watched {
     bytes: Vec<u8>,
     range: Range<u64>,

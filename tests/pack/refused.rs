@@ -1,5 +1,5 @@
-//! What a folder of changes cannot say, and what formats have no place for: each is
-//! refused by its path, and nothing is written.
+//! Changes that a folder cannot express, and that formats cannot store: each is refused
+//! by its path, and nothing is written.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;

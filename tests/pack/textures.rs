@@ -94,7 +94,7 @@ fn an_edit_that_changes_no_byte_of_the_asset_is_ignored() {
     let edited = archive("small.pvr");
     let path = "converted/small.png";
     let mut pixels = png::read(&cat(&edited.archive, &[path]), 2).unwrap().rgba();
-    // Of 5 bits, which have no place for it.
+    // Of 5 bits, which cannot represent it.
     assert_eq!(pixels[0], [0, 0, 255, 255]);
     pixels[0][2] -= 1;
     edited.edit(path, &png_of(2, 1, pixels));

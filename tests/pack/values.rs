@@ -15,7 +15,7 @@ use serde_json::Value;
 use testkit::fuse_test;
 use testkit::mount::{Fixture, Mount, hpimount};
 
-/// Returns a crate at a place, which has no model.
+/// Returns a crate at a position, without a model.
 fn crate_at(name: &str, place: [f32; 3]) -> Asset {
     let mut fields = vec![
         asset_id(name.as_bytes()),

@@ -1,4 +1,4 @@
-//! Comparing the samples finds what `diff -r` finds on their mounts.
+//! Comparing the samples finds the same differences as `diff -r` on their mounts.
 
 use std::fs;
 use std::path::PathBuf;

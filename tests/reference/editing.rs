@@ -1,5 +1,5 @@
-//! Edited files of converted trees: each case of the samples gives the bytes that
-//! other writers made, or is refused in words that name what is wrong.
+//! Edited files of converted trees: each case of the samples gives the same bytes as
+//! other writers, or is refused with a message that names the problem.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -36,7 +36,8 @@ fn texts(list: &Value) -> impl Iterator<Item = &str> {
         .map(|text| text.as_str().unwrap())
 }
 
-/// Returns the path of a file; of an asset by its id, that in its layer.
+/// Returns the path of a file. For an asset, given by its id, it is the path in its
+/// layer.
 fn target(vfs: &Vfs, path: &str) -> String {
     let Some(id) = path.strip_prefix("ids/") else {
         return path.to_owned();
@@ -47,7 +48,7 @@ fn target(vfs: &Vfs, path: &str) -> String {
     link.trim_start_matches("../").to_owned()
 }
 
-/// Applies the changes of a case, and returns what is wrong.
+/// Applies the changes of a case, and returns the problem, if any.
 fn try_case(case: &Value, work: &Path) -> Result<(), String> {
     let (original, changes) = (file(case, "original"), file(case, "changes"));
     let extension = original.extension().unwrap().to_str().unwrap();

@@ -398,7 +398,7 @@ fn a_patch_of_the_samples_becomes_a_folder_that_gives_the_same_files() {
         };
         let exported = diff(&patch, &folder);
         assert_eq!(exported.code, Some(0), "{name}: {exported:?}");
-        // The files are those of the patched source.
+        // The files come from the patched source.
         let [ours, theirs] = [&folder, &patch].map(|changes| {
             let mut files = walked::files(&open_changed(&source, changes).unwrap());
             let paths: Vec<String> = files.keys().cloned().collect();

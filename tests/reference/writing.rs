@@ -1,6 +1,5 @@
-//! Folders of changes applied to the samples: by hpipack, checked by independent
-//! checkers and compared with what must come out, and by a mount, whose image must
-//! be the same to the byte.
+//! Folders of changes applied to the samples: by hpipack, with independent checkers and
+//! expected outputs, and by a mount, whose image must be the same to the byte.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -28,7 +27,7 @@ struct Case {
     format: String,
     original: PathBuf,
     changes: PathBuf,
-    /// What must come out; `None` if it must be refused.
+    /// The expected output; `None` if the changes must be refused.
     golden: Option<Value>,
     refused: Option<String>,
 }
@@ -94,8 +93,8 @@ impl Case {
             assert_eq!(assets, expected, "{name}");
             return;
         }
-        // The FST and its place in boot.bin follow from the layout, which need not be
-        // that of the reference.
+        // The FST and its position in boot.bin depend on the layout, which may differ
+        // from the reference.
         let is_shown = |path: &&String| {
             let made = [
                 ".d/",
@@ -200,8 +199,8 @@ fn every_refusal_names_the_path_and_writes_and_mounts_nothing() {
     assert_eq!(refused, 16);
 }
 
-/// The engine reads a layer in one piece: an asset that shared its bytes must get its
-/// own among those of its layer.
+/// The engine reads a layer in one piece: an asset that shared its bytes must get
+/// separate bytes within its layer.
 #[test]
 fn assets_that_share_their_bytes_stay_in_their_layers() {
     let Some(original) = shared("samples/hip/synthetic/overlapping_assets.HIP") else {

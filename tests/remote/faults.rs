@@ -51,7 +51,7 @@ fn a_reader_that_is_killed_does_not_wait_for_a_silent_server() {
     command.arg("-c1").arg(mount.file(BIG));
     let mut reader = command.spawn().unwrap();
     eventually("the reader waits", || !origin.take_requests().is_empty());
-    // Past the time after which somebody looks whether it was killed.
+    // After the interval of checks whether the reader was killed.
     std::thread::sleep(Duration::from_millis(300));
     reader.kill().unwrap();
     eventually("it ends", || reader.try_wait().unwrap().is_some());
@@ -338,7 +338,7 @@ fn reads_from_a_dead_server_fail_after_the_timeout_and_recover_with_it() {
         let start = Instant::now();
         assert_eio(&mount, 3 << 20);
         let (waited, failed) = (start.elapsed(), Instant::now());
-        // Now reads fail at once, and cached data can still be read.
+        // Now reads fail immediately, and cached data can still be read.
         let errors = stats(&mount)["remote"]["retries"].clone();
         assert_eio(&mount, 4 << 20);
         // On a busy machine the second without requests may be over by then.

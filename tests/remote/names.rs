@@ -20,8 +20,8 @@ const WITH_SETTINGS: &str = r#"
     exec "$@"
 "#;
 
-/// Returns what `hpi list` prints about a URL where the resolver has these settings; `None`
-/// if this user cannot set them.
+/// Returns the output of `hpi list` for a URL with these resolver settings; `None` if
+/// this user cannot set them.
 fn list(url: &str, options: &[&str], hosts: &str, resolver: &str) -> Option<Run> {
     if !rustix::process::geteuid().is_root() || !has_programs(&["unshare"]) {
         return None;
@@ -70,7 +70,7 @@ fn a_server_does_not_redirect_to_a_name_of_this_computer() {
     assert!(ran.stderr.contains("redirects without end"), "{ran:?}");
 }
 
-/// Answers queries for addresses with that of this computer, until it is asked no more.
+/// Answers address queries with the address of this computer, until there are no more.
 fn serve_names(socket: &UdpSocket) {
     let mut query = [0; 512];
     while let Ok((length, from)) = socket.recv_from(&mut query) {

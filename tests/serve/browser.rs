@@ -30,7 +30,7 @@ fn browser() -> Option<PathBuf> {
     programs.into_iter().find(|program| program.exists())
 }
 
-/// Fills a folder with what the promises are about: the demo's games, and more.
+/// Fills a folder for the promises: the demo's games, and more.
 fn fill(games: &Path) {
     let demo = Command::new(built("examples/demo")).arg(games).status();
     assert!(demo.unwrap().success());
@@ -82,7 +82,7 @@ fn write(games: &Path, name: &str, bytes: impl AsRef<[u8]>) {
     fs::write(path, bytes).unwrap();
 }
 
-/// Returns a picture in a color of its own.
+/// Returns a picture in a distinct color.
 fn picture(number: u32) -> Vec<u8> {
     let [low, high, ..] = (number * 37).to_le_bytes();
     png_of(24, 24, vec![[low, high, 120, 255]; 24 * 24])

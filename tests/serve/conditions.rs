@@ -108,7 +108,7 @@ fn head_has_the_headers_of_get_and_no_body() {
         assert!(head.body.is_empty(), "{target}");
         for response in [&mut got, &mut head] {
             response.headers.remove("date");
-            // The length of what is written while it is sent is not known.
+            // The length of a file that is generated while it is sent is unknown.
             response.headers.remove("transfer-encoding");
         }
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What the thread with the connections cannot do, seen from inside.
+//! Restrictions of the thread with the connections, seen from inside.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};

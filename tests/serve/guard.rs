@@ -1,4 +1,4 @@
-//! Who is answered.
+//! Access checks of requests.
 
 use std::fs;
 

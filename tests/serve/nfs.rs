@@ -117,7 +117,7 @@ fn only_who_knows_the_token_mounts() {
     for path in ["/", "", "/t/", "/t/wrong", &token[1..]] {
         assert_eq!(export.mount(path), Err(ACCESS), "{path}");
     }
-    // What can be mounted is not told.
+    // The exports are not listed.
     assert_eq!(call(&mut export.connect(), MOUNT, 5, &[]), [0; 4]);
 }
 

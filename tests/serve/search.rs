@@ -12,7 +12,7 @@ use testkit::mount::{hpi, run};
 
 use crate::kit::Server;
 
-/// Waits until all names and texts are known.
+/// Waits until all names and texts are indexed.
 fn wait_for_names(server: &Server) {
     let start = Instant::now();
     let is_done = |index: &Value| index["names"] == "done" && index["texts"] != "running";
@@ -156,7 +156,7 @@ fn a_merged_file_says_where_it_comes_from_and_what_it_hides() {
             .text()
             .contains("Old")
     );
-    // The differences are those of `hpi diff`.
+    // `hpi diff` finds the same differences.
     let lines = server.bytes(&format!("/api/diff?a={hidden}&b=units/A.FBI"));
     let differences = |text: &str| {
         let lines = text

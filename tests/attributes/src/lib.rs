@@ -4,8 +4,8 @@ use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
 
 /// Marks a function as a test that mounts: `#[fuse_test]` in place of `#[test]`.
 ///
-/// Where nothing can be mounted, the test is reported as skipped. In
-/// `scripts/test --foreign` it fails there.
+/// If mounting is impossible, the test is reported as skipped; in `scripts/test
+/// --foreign`, it fails.
 ///
 /// # Panics
 /// Panics if it marks anything but a function.

@@ -1,5 +1,5 @@
-//! `hpi diff` finds what `diff -r` finds on mounts of the two sides, says how assets
-//! have changed, and has the exit codes of diff(1).
+//! `hpi diff` finds the same differences as `diff -r` on mounts of both sides, shows
+//! how assets have changed, and has the exit codes of diff(1).
 
 mod equal_bytes;
 mod random;

@@ -1,4 +1,4 @@
-//! What an index knows about assets, and about those that are damaged.
+//! Facts about assets in an index, including damaged ones.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
 //! `hpi index` writes a database that answers questions about everything in its
-//! sources, and keeps what is unchanged.
+//! sources, and keeps unchanged parts.
 
 mod assets;
 mod interrupted;
@@ -304,7 +304,7 @@ fn a_small_archive_with_the_same_names_many_times_has_few_rows_and_says_so() {
         let number = |query| connection.query_row(query, [], |row| row.get::<_, i64>(0));
         let last = "SELECT entries_to - entries_from FROM sources ORDER BY id DESC LIMIT 1";
         let entries = number(last).unwrap() - of_source;
-        // Each has at least 256 bytes, and there are more than those of the outer zip.
+        // Each has at least 256 bytes, and there are more than in the outer zip.
         assert!(
             (COUNT as i64..length * 10 / 256).contains(&entries),
             "{entries}"

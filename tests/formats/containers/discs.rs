@@ -138,7 +138,7 @@ fn a_dreamcast_disc_that_chdman_packs_and_extracts_has_the_files_of_its_second_a
     assert_eq!(mounted(&chd), expected);
     assert!(chdman(&["extractcd", "-i", text(&chd), "-o", text(&out)]));
     assert_eq!(mounted(&out), expected);
-    // As plain files, the disc is the one that was packed.
+    // The plain files equal the packed ones.
     let vfs = walked::open(chd, Options::default()).unwrap();
     let plain = |name: &str| read_at(&vfs, &format!(".hpimount/image/{name}"));
     assert!(plain("track03.bin") == fs::read(path("track03.bin")).unwrap());

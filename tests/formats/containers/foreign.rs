@@ -22,7 +22,7 @@ pub(super) fn mounted(path: &Path) -> BTreeMap<String, Walked> {
     walked::files(&vfs.unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }
 
-/// Returns what a mount must show of a file.
+/// Returns the expected contents of a file in a mount.
 pub(super) fn file(bytes: &[u8]) -> Walked {
     Walked {
         size: bytes.len() as u64,

@@ -1,5 +1,5 @@
-//! The forms in which zip and 7z archives come: in parts, behind programs, with
-//! passwords, links and other character sets, written by other programs.
+//! Variants of zip and 7z archives: in parts, after programs, with passwords, links and
+//! other character sets, written by other programs.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -173,7 +173,7 @@ fn a_changed_byte_of_an_encrypted_file_is_never_read() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("out.zip");
     fs::write(directory.path().join("t.txt"), text()).unwrap();
-    // Stored, and without a checksum of its own.
+    // Stored, and without its own checksum.
     let arguments = [
         "a",
         "-tzip",

@@ -11,7 +11,7 @@ use testkit::fuse_test;
 use testkit::mount::{hpi, run};
 use testkit::sources::{folder, names};
 
-/// Size of the file, in bytes: more than what is decoded at once.
+/// Size of the file in bytes, more than is decoded in one piece.
 const SIZE: usize = 40 << 20;
 
 /// Returns the file, packed.

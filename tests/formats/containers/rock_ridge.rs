@@ -34,7 +34,7 @@ fn files(opened: &Archive) -> Vec<(String, Vec<u8>)> {
     files.into_iter().map(read).collect()
 }
 
-/// What [`content`] writes.
+/// The expected contents for [`content`].
 fn expected() -> Vec<(String, Vec<u8>)> {
     let zeros = [vec![0; 3 * BLOCK], b"end".to_vec()].concat();
     let text = b"line after line\n".repeat(20_000);

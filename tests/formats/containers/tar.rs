@@ -27,7 +27,7 @@ fn write_files(directory: &Path) {
     symlink("x".repeat(200), path("long link")).unwrap();
 }
 
-/// Returns what a mount must show of them.
+/// Returns their expected contents in a mount.
 fn expected() -> BTreeMap<String, Walked> {
     let deep = format!("mod/{}/{}", "d".repeat(120), "e".repeat(100));
     let files = [

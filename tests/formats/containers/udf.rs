@@ -139,7 +139,7 @@ fn a_disc_that_is_cut_before_its_virtual_table_says_so() {
     assert!(error.contains("virtual allocation table"), "{error}");
 }
 
-/// Creates a disc with ISO 9660 and UDF, of which only UDF has `hidden.txt`.
+/// Creates a disc with ISO 9660 and UDF. Only UDF has `hidden.txt`.
 fn bridge() -> Option<Vec<u8>> {
     let directory = tempfile::tempdir().unwrap();
     fs::create_dir(directory.path().join("content")).unwrap();

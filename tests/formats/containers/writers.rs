@@ -1,4 +1,4 @@
-//! Archives by other programs: their files are read as they were packed.
+//! Archives by other programs: their files have the original contents.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,8 +10,8 @@ use testkit::programs::{run_in, run_python};
 use testkit::walked::{self, Walked};
 use testkit::wit;
 
-/// Writes files to `content` in a directory, and returns what a mount must
-/// show.
+/// Writes files to `content` in a directory, and returns the expected contents of a
+/// mount.
 fn content(directory: &Path, names: &[&str]) -> BTreeMap<String, Walked> {
     let mut expected = BTreeMap::new();
     for (number, name) in names.iter().enumerate() {

@@ -82,7 +82,7 @@ fn levels_and_sets_blend_models_as_the_table_of_pipelines_says() {
             })
             .collect();
         used.sort_unstable();
-        // The light that is added has a picture of its own.
+        // Additive blending has a separate picture.
         let [(false, plain), (true, added)] = used[..] else {
             panic!("{}: {used:?}", path.display());
         };

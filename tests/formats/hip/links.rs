@@ -1,5 +1,5 @@
-//! `types/` and `ids/`, the directories of links to the assets of a HIP archive:
-//! they are built when they are entered, and show what the archive declares.
+//! `types/` and `ids/`, the directories of links to the assets of a HIP archive. They
+//! are built on first use, and show the declarations of the archive.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -44,8 +44,8 @@ fn inodes(mount: &Mount) -> u64 {
     rustix::fs::statvfs(mount.path()).unwrap().f_files
 }
 
-/// Returns the paths below a directory, each with the text of a link and with what
-/// `stat` shows of the inode itself.
+/// Returns the paths below a directory, each with the text of a link and the output of
+/// `stat` for the inode itself.
 fn entries(directory: &Path) -> BTreeSet<(String, Option<String>, u64, u64)> {
     let entry = |path: std::path::PathBuf| {
         let metadata = path.symlink_metadata().unwrap();
@@ -118,7 +118,7 @@ fn links_keep_their_numbers_when_memory_is_short() {
         fs::write(folder.path().join(name), archive(4000)).unwrap();
     }
     let options = Options {
-        // Less than what the trees of the three need.
+        // Less than the trees of the three need.
         cache_size: 2 << 20,
         ..Options::default()
     };

@@ -48,7 +48,7 @@ fn patches_of_every_kind_are_applied() {
         let patched = patch.apply(original.clone()).unwrap();
         patched.verify().unwrap();
         let mut bytes = vec![0; result.len()];
-        // From the end, so that no window is read after the one before it.
+        // Backwards, so that windows are never read sequentially.
         for (number, piece) in bytes.chunks_mut(10_007).enumerate().rev() {
             patched
                 .read_exact_at(piece, number as u64 * 10_007)

@@ -198,7 +198,7 @@ fn everything_that_a_unit_needs_is_copied_by_the_documented_command() {
     assert_eq!(names(&copy.join("units")), ["peewee.fbi"]);
 }
 
-/// Returns what is inconsistent in a folder, without the number of findings.
+/// Returns the inconsistencies of a folder, without the number of findings.
 fn findings(write: impl FnOnce(&Path)) -> Vec<String> {
     let mount = folder(write).mount(&["--converted"]);
     let text = fs::read_to_string(mount.file("checks.txt")).unwrap();

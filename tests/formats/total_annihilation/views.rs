@@ -288,8 +288,8 @@ fn features_and_starts_are_drawn_on_a_map() {
     assert_eq!(color("map.png", 8, 17), blue);
     assert_eq!(color("map_features.png", 8, 17), black);
     assert_eq!(color("map_features.png", 7, 17), blue);
-    // The boulder is 6 pixels wide, 4 deep and 2 high, which is one pixel up.
-    // Its place is 2 pixels from its left and one from its front.
+    // The boulder is 6 pixels wide, 4 deep and 2 high, which is one pixel up. Its
+    // origin is 2 pixels from the left and one from the front.
     let is_boulder = |x: usize, y: usize| color("map_features.png", x, y) == black;
     for y in 0..6 {
         for x in 16..32 {

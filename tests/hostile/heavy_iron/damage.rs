@@ -116,7 +116,7 @@ fn shown(work_dir: &Path, archive: &[u8]) -> Vec<Seen> {
     see(&vfs)
 }
 
-/// Checks what a mount of an archive with a damaged asset shows.
+/// Checks a mount of an archive with a damaged asset.
 fn check(seen: &[Seen], what: &str) {
     let mut whole = 0;
     for Seen {

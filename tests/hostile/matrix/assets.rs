@@ -7,8 +7,8 @@ use testkit::fuzz::seeds;
 use testkit::matrix::Bench;
 use testkit::trial;
 
-/// Returns how many bytes at the start of an asset are damaged at most: pictures
-/// and models are drawn each time, which takes minutes for all bytes.
+/// Returns the maximum number of damaged bytes at the start of an asset: pictures and
+/// models are drawn each time, which takes minutes for all bytes.
 fn damaged_at_most() -> usize {
     trial::length(256, usize::MAX)
 }

@@ -1,6 +1,5 @@
-//! If any single byte of an archive is damaged, or if it is truncated anywhere,
-//! it is refused with an offset, or reads return the same bytes as before or
-//! EIO.
+//! If any single byte of an archive is damaged, or if it is truncated anywhere, it is
+//! refused with an offset, or reads return the same bytes as before or EIO.
 //!
 //! Only chunks have mandatory checksums, and only for their payloads. No
 //! checksum covers a stored file, a name, a size, an offset or the header of a
@@ -47,7 +46,7 @@ struct Variant {
     /// Number of bytes at its start that are damaged: not all if only pixels
     /// follow the header.
     damaged: usize,
-    /// Of this many damages, one is tried; all of them in a whole run.
+    /// One of this many damages is tried; all of them in a long trial.
     step: usize,
 }
 
@@ -175,7 +174,7 @@ fn problem(seen: &[Seen]) -> Option<String> {
     String::from_utf8(bytes.clone()?).ok()
 }
 
-/// Returns the variants, of which one of `step` damages is tried.
+/// Returns the variants, with one of `step` damages tried.
 fn stepped(mut variants: Vec<Variant>, step: usize) -> Vec<Variant> {
     variants.iter_mut().for_each(|variant| variant.step = step);
     variants

@@ -26,10 +26,10 @@ const READERS: usize = 8 * KINDS.len();
 /// Budget of the cache in bytes; the set is several times as large.
 const CACHE: usize = 4 << 20;
 
-/// Returns the maximum memory of the daemon in addition to its cache, in bytes: the program
-/// itself, which is larger in a development build, and 16 MiB for its tree, its threads and
-/// what requests reserve beyond the limit of the cache for decoding. In `scripts/soak` it is
-/// what docs/RELIABILITY.md names.
+/// Returns the maximum memory of the daemon in addition to its cache, in bytes: the
+/// program itself, which is larger in a development build, and 16 MiB for its tree, its
+/// threads and reservations of requests beyond the limit of the cache for decoding. In
+/// `scripts/soak`, it is the limit in docs/RELIABILITY.md.
 fn other_memory(pid: &str) -> usize {
     trial::length(program_memory_of(pid) + (16 << 20), 28 << 20)
 }

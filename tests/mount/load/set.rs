@@ -209,8 +209,8 @@ impl Set {
     }
 }
 
-/// Returns a text whose every line has its position, so that no part of a file
-/// equals another.
+/// Returns a text in which every line contains its position, so that no two parts of a
+/// file are equal.
 fn lines(number: usize, length: usize) -> Vec<u8> {
     let mut text = String::with_capacity(length + 100);
     for line in 0.. {

@@ -1,5 +1,5 @@
-//! Spellings of merged directories, used by many processes at once (SEMANTICS,
-//! Case and Merging).
+//! Spellings of merged directories, used by many concurrent processes (SEMANTICS, Case
+//! and Merging).
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};

@@ -1,5 +1,5 @@
-//! Which archives of a game's folder are mounted, and their precedence
-//! (SEMANTICS, Merging).
+//! Selection and precedence of the mounted archives in a game's folder (SEMANTICS,
+//! Merging).
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -14,7 +14,7 @@ use testkit::merge_model::{Entries, Layer, Model, Node, one_of_each_case};
 use testkit::merging::{Folder, attribute, shadowed, tree};
 use testkit::mount::Mount;
 
-/// Threads that look names up at once.
+/// Threads that look up names concurrently.
 const THREADS: u64 = 4;
 
 /// Returns a few words in many spellings, so that they clash.
@@ -234,8 +234,8 @@ fn a_hidden_file_with_the_name_of_a_directory_with_hidden_files_is_numbered() {
 #[fuse_test]
 fn a_game_of_kingdoms_merges_by_date_as_in_the_model() {
     run(layers(6), |mut all| {
-        // Its archives list directories and files separately, so the model
-        // does not know which of two with the same name is the last.
+        // Its archives list directories and files separately, so the model does not
+        // know the order of two entries with the same name.
         all.iter_mut()
             .for_each(|entries| distinct(entries, str::to_ascii_lowercase));
         let (sources, model) = game(all, "hpi", |sources, number, name, entries| {

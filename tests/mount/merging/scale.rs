@@ -16,8 +16,8 @@ use testkit::mount::Mount;
 /// Bytes of memory per entry, without its name.
 const BUDGET: u64 = 120;
 
-/// Files that may be open: the archives that were read last, and what the
-/// program needs for itself.
+/// Maximum number of open files: the recently read archives, and the program's own
+/// files.
 const MAX_OPEN: usize = 32 + 24;
 
 const DIRECTORIES: [&str; 5] = ["units", "anims", "objects3d", "scripts", "maps"];

@@ -1,4 +1,4 @@
-//! Which files of converted trees are empty.
+//! Empty files of converted trees.
 
 use std::fs;
 use std::path::Path;

@@ -110,8 +110,8 @@ fn adapt(name: &str, known: &mut Value) {
     if name.ends_with(".psx") && known.get("error").is_none() {
         adapt_psx(known);
     }
-    // In the known facts, each package of a list has its own warnings; ours
-    // are in one list for the file.
+    // In the known facts, each package of a list has its own warnings; ours are in one
+    // list for the file.
     let packages = known.get_mut("packages").and_then(Value::as_array_mut);
     for package in packages.into_iter().flatten() {
         let warnings = package.as_object_mut().unwrap().remove("warnings");
@@ -191,8 +191,8 @@ fn adapt_psx(known: &mut Value) {
     }
 }
 
-/// Adds what follows from several of the known facts of a PSX file, and replaces
-/// the two lists of its palettes by one.
+/// Adds sums of the known facts of a PSX file, and replaces the two lists of its
+/// palettes by one.
 fn add_psx_sums(known: &mut Value) {
     for count in ["vertices", "triangles", "quads", "invisible"] {
         let models = known["models"].as_array().unwrap().iter();
@@ -232,7 +232,7 @@ fn add_psx_sums(known: &mut Value) {
     known["palettes"] = palettes.into();
 }
 
-/// Returns a number as it is shown with this many digits.
+/// Formats a number with this many digits.
 fn hex(number: u64, digits: usize) -> Value {
     json!(format!("0x{number:0digits$X}"))
 }

@@ -1,5 +1,5 @@
-//! Installers that Inno Setup's compilers have made show what other programs extract
-//! from them; damaged and hostile ones are refused, or some files are errors.
+//! Installers by Inno Setup's compilers show the same files that other programs
+//! extract. Damaged and hostile ones are refused, or some files are errors.
 
 use std::collections::BTreeMap;
 use std::fs;

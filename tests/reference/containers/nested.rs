@@ -13,8 +13,8 @@ use testkit::nested::{files, name, without_reasons};
 use testkit::programs::run_in;
 use testkit::walked::{self, Walked};
 
-/// Folders of samples, and how many of them have an `X.d` in a zip, where the
-/// first bytes of packed files are not read, and in a disc.
+/// Folders of samples, with the number of samples that have an `X.d` in a zip, where
+/// the first bytes of packed files are not read, and in a disc.
 const FOLDERS: [(&str, [usize; 2]); 9] = [
     ("img", [3, 10]),
     ("hedwad", [12, 12]),

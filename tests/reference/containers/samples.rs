@@ -118,7 +118,7 @@ fn reference(reader: &Path, sample: &Path) -> Option<Value> {
     let output = python.output();
     let is_installed = possible(output.is_ok(), "python3 is missing");
     let output = output.ok().filter(|_| is_installed)?;
-    // If the reader itself fails, there is no JSON.
+    // If the reader itself fails, it prints no JSON.
     serde_json::from_slice(&output.stdout).ok()
 }
 

@@ -24,8 +24,8 @@ fn images(prefix: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// Compares an image with what `chdman` extracts from it; returns false if that
-/// is not installed.
+/// Compares an image with the output of `chdman`. Returns false if that is not
+/// installed.
 fn compare_with_chdman(path: &Path) -> bool {
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().join("raw");

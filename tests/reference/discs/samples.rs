@@ -250,7 +250,7 @@ fn damaged_iso_discs_are_refused_or_match_the_reference_reader() {
             (Some(error), Ok(_)) => panic!("{} is not refused: {error}", name(&path)),
             (None, found) => {
                 let expected = contents(&expected(&reference, ""));
-                // If the root is lost, nothing is mounted.
+                // Without a root, nothing is mounted.
                 let found = found.map(|files| contents(&files)).unwrap_or_default();
                 assert_eq!(found, expected, "{}", name(&path));
             }

@@ -20,7 +20,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use testkit::views::rendering;
 
-/// A sample, and what the independent reader makes of it.
+/// A sample with the result of the independent reader.
 struct Sample {
     name: String,
     bytes: Bytes,
@@ -176,8 +176,7 @@ fn collision_models_equal_those_of_the_independent_reader() {
     assert!(compared > 30 || shared("samples/gta/col").is_none());
 }
 
-/// Asserts that a list of numbers equals that of a golden, which has seven
-/// digits.
+/// Asserts that two lists of numbers are equal in the seven digits of the golden.
 fn same(shown: &str, found: &[f32], golden: &Value) {
     let expected = golden.as_array().unwrap();
     assert_eq!(found.len(), expected.len(), "{shown}: {golden}");

@@ -36,7 +36,7 @@ pub(super) fn compare(shown: &str, geometry: &Geometry, golden: &Value) {
         floats(&mesh.positions).equal(shown, golden, "positions");
         bytes_equal(shown, mesh.colors.clone(), golden, "colours");
     }
-    // Of large geometries there are only hashes, in the order of the reader.
+    // Large geometries only have hashes, in the order of the reader.
     if golden["positions"].is_array() && golden["faces"].is_array() {
         let known = counted_corners(known_corners(golden));
         let found = counted_corners(found_corners(&mesh, &geometry.influences()));

@@ -36,9 +36,9 @@ fn converted(archive: &Path, extension: &str) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-/// Edits all files of a sample with this extension, and returns what the changed
-/// archive shows and what the independent reader writes, which must be equal. The
-/// files of both are compared in the order of their contents.
+/// Edits all files of a sample with this extension. The contents of the changed archive
+/// must equal the output of the independent reader. The files of both are compared in
+/// the order of their contents.
 fn check(
     sample: &str,
     extension: &str,

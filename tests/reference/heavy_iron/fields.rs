@@ -19,8 +19,8 @@ use testkit::fuse_test;
 use testkit::look;
 use testkit::mounted::mounted_files;
 
-/// Fields of parts of ours by name, as `motion.speed`; those of a list have
-/// their number, as `commands.3.acc`.
+/// Our fields of parts, by name, such as `motion.speed`; in a list with their number,
+/// such as `commands.3.acc`.
 type Found = BTreeMap<String, Value>;
 
 fn add(found: &mut Found, prefix: &str, parts: &[Part]) {
@@ -37,8 +37,8 @@ fn add(found: &mut Found, prefix: &str, parts: &[Part]) {
     }
 }
 
-/// Asserts that a value of the reader is ours, and returns how many of ours
-/// were compared. Its lists of numbers are several fields or one vector.
+/// Asserts that a value of the reader equals ours, and returns the number of compared
+/// fields. Its lists of numbers are several fields or one vector.
 fn check(shown: &str, found: &Found, name: &str, known: &Json) -> usize {
     if let Some(value) = found.get(name) {
         let is_same = match (value, known) {
@@ -131,8 +131,8 @@ fn check_object(shown: &str, object: &Object, known: &Json, is_odd: bool) {
     add(&mut found, "", &object.parts);
     let compared = check(shown, &found, "", &known);
     check_kinds(shown, &object.parts, &known);
-    // The reader does not show the fields of all entities, and those of a
-    // floor were compared above.
+    // The reader omits the fields common to all entities, and the fields of a floor
+    // were compared above.
     let entity = object.parts.iter().filter(|part| part.name == "entity");
     let entity: usize = entity.map(|part| part.record.fields().count()).sum();
     let floor = object.floor.as_ref().map_or(0, |_| 4);

@@ -147,9 +147,8 @@ fn sounds_have_the_samples_and_loops_that_the_independent_reader_decodes() {
     assert!(decoded >= 23 || archives(false).is_empty(), "{decoded}");
 }
 
-/// Compares the file that has its header restored. The independent reader keeps
-/// the header as it is stored; ours has the loop end, the first byte and the
-/// unused bytes corrected.
+/// Compares the file with its restored header. The independent reader keeps the stored
+/// header; ours corrects the loop end, the first byte and the unused bytes.
 fn check_native(archive: &Archive, asset: &Asset, sound: &Sound) {
     let Some((header, extension)) = sound.native_header() else {
         assert!(archive.golden(asset, "dsp").is_none() && archive.golden(asset, "vag").is_none());

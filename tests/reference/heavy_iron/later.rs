@@ -12,11 +12,11 @@ use testkit::fuse_test;
 use testkit::mounted::mounted_files;
 use testkit::shown::meta;
 
-/// How often each value occurs.
+/// Number of occurrences of each value.
 type Leaves = BTreeMap<String, usize>;
 
-/// A sample archive: its file, what the manifest says of its assets, and the results of
-/// the reader by the names of the assets.
+/// A sample archive: its file, the manifest of its assets, and the results of the
+/// reader, by asset name.
 struct Sample {
     file: PathBuf,
     assets: Vec<Value>,
@@ -47,8 +47,7 @@ fn samples() -> Vec<Sample> {
     files.map(sample).collect()
 }
 
-/// Adds a value. Numbers are rounded like those of the reader, and what is nothing
-/// is left out.
+/// Adds a value. Numbers are rounded as in the reader, and empty values are omitted.
 fn add(leaves: &mut Leaves, value: &Value) {
     let leaf = match value {
         Value::Object(fields) => return fields.values().for_each(|value| add(leaves, value)),

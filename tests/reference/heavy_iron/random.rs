@@ -1,5 +1,5 @@
-//! Random archives of Heavy Iron's games: the mount shows what the builders
-//! wrote, and the independent readers agree.
+//! Random archives of Heavy Iron's games: the mount shows the contents from the
+//! builders, and the independent readers agree.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -73,8 +73,8 @@ impl Archive {
     }
 }
 
-/// Returns all sample archives; none if they are absent. `hostile` selects the
-/// damaged ones, which have no goldens.
+/// Returns all sample archives; none if they are missing. `hostile` selects the damaged
+/// ones, which have no goldens.
 pub(super) fn archives(hostile: bool) -> Vec<Archive> {
     let Some(folder) = shared("samples/hip_assets") else {
         return Vec::new();

@@ -177,7 +177,7 @@ fn levels_collide_with_the_triangles_that_they_were_generated_from() {
     let floats: Vec<f64> = floats
         .map(|word| f32::from_le_bytes(*word).into())
         .collect();
-    // Each triangle has corners of its own.
+    // Triangles do not share corners.
     let triangles = floats.as_chunks::<3>().0.as_chunks::<3>().0.iter();
     let mut ours: Vec<_> = triangles.map(|triangle| turned(*triangle)).collect();
     ours.sort_unstable();

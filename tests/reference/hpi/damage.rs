@@ -28,8 +28,8 @@ fn nonsensical_samples_are_refused() {
     assert_eq!(refused, 18);
 }
 
-/// Samples that are mounted, and how many bytes from the start of their only
-/// file cannot be read.
+/// The mounted samples, with the readable number of bytes at the start of their only
+/// file.
 const READABLE: [(&str, usize); 16] = [
     ("v1_bad_checksum.hpi", 65_536),
     ("v1_bad_comp_7.hpi", 0),

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::shared;
 
-/// Loads the reader and prints its report on each archive, as a line of JSON;
-/// `null` for one that it cannot open.
+/// Loads the reader and prints its report on each archive as a line of JSON, or `null`
+/// if it cannot open the archive.
 const DRIVER: &str = "
 import importlib.util, json, sys
 spec = importlib.util.spec_from_file_location('reader', sys.argv[1])

@@ -10,7 +10,7 @@ use serde_json::Value;
 use testkit::files::{Found, contents, raw_path, sha256, walk};
 use testkit::mounted::{counter, mounted_files, stats};
 
-/// Folders of samples, and how many archives each has.
+/// Folders of samples, with their numbers of archives.
 const FOLDERS: [(&str, usize); 3] = [("real", 34), ("good", 17), ("quirk", 15)];
 
 /// Samples without a description, since the independent reader does not detect
@@ -41,7 +41,7 @@ fn samples() -> Option<Vec<(PathBuf, Value)>> {
     Some(found)
 }
 
-/// Returns what the independent reader found: directories, and files with their
+/// Returns the findings of the independent reader: directories, and files with their
 /// sizes and digests.
 fn described(golden: &Value) -> Vec<(String, Option<(u64, String)>)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();

@@ -52,7 +52,7 @@ fn players_open_every_sound() {
         command.current_dir(&folder);
         match player {
             "sox" => command.arg("--info").args(&names),
-            // One process opens all: the list is a file of its own.
+            // One process opens all; the list is a separate file.
             _ => {
                 let lines = names.iter().map(|name| format!("file '{name}'\n"));
                 fs::write(folder.path().join("list"), lines.collect::<String>()).unwrap();

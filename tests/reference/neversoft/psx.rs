@@ -14,7 +14,7 @@ fn sample(name: &str) -> Option<(Psx, Value)> {
     Some((psx::parse(&sample.bytes).unwrap(), sample.known))
 }
 
-/// Returns what `pick` returns for the scene of a sample.
+/// Returns the result of `pick` for the scene of a sample.
 fn of_scene<T>(psx: &Psx, pick: impl Fn(&Scene<'_>) -> T) -> T {
     let plan = ExportPlan::new(psx, Vec::new());
     pick(&plan.scene(psx, Colors::Corners))

@@ -1,4 +1,4 @@
-//! The samples, and what an independent reader says about them.
+//! The samples, with the results of an independent reader.
 
 use std::fs;
 use std::path::PathBuf;
@@ -120,8 +120,8 @@ impl AssetContext for Sample {
     }
 }
 
-/// Moves the facts about a sound, which are in an object of their own, to those
-/// of its file or stream. Returns the digest of its samples.
+/// Moves the facts about a sound from their nested object to its file or stream.
+/// Returns the digest of its samples.
 pub(super) fn flatten_sound(facts: &mut Map<String, Value>) -> Value {
     let Some(Value::Object(mut sound)) = facts.remove("sound") else {
         panic!("no sound in {facts:?}");

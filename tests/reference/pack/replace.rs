@@ -13,8 +13,8 @@ use testkit::packed::{hpipack_replace, replaced};
 use testkit::record::{Opened, open, opened};
 use testkit::walked::{files, open as walk_open, sha256_of};
 
-/// Files that are not replaced are not packed again: chunks that hpipack would
-/// pack differently stay as they are.
+/// Files that are not replaced are not packed again: chunks that hpipack would pack
+/// differently are kept.
 #[test]
 fn real_archives_keep_everything_else() {
     let Some(samples) = shared("samples/hpi/real") else {

@@ -99,7 +99,7 @@ pub fn adapt(name: &str, known: &mut Value) {
             let units = known["units"].as_array().unwrap().len();
             known["units"] = json!(units);
         }
-        // What the size of the map leaves of this minimap is not padding.
+        // The rest of this minimap, according to the size of the map, is not padding.
         Some("tnt") if name == "tnt/wide.tnt" => {
             known["minimap_used"] = known["minimap"].clone();
         }
