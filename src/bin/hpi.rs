@@ -49,7 +49,7 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
         #[cfg(serve)]
         Command::Serve(args) => {
             let (sources, serve) = args.plan().map_err(Failure::Usage)?;
-            let options = args.contents.options().map_err(Failure::Usage)?;
+            let options = args.options().map_err(Failure::Usage)?;
             raise_file_limit();
             app::settle_allocator();
             app::start_log(args.log_level());

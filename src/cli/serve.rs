@@ -2,12 +2,13 @@
 
 use std::ffi::{OsStr, OsString};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 
 use clap::{Parser, ValueHint};
 use log::LevelFilter;
 
 use super::contents::Contents;
-use crate::app::{self, TokenSource};
+use crate::app::{self, MountOptions, TokenSource};
 use crate::mount::Sources;
 use crate::serve::{HostName, Network, Token};
 
@@ -30,6 +31,13 @@ pub struct Serve {
     /// URLs, or none with --game
     #[arg(value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     words: Vec<OsString>,
+    /// Show SOURCE with the changes in DIR, and follow them
+    ///
+    /// DIR is a folder of changes as for `--apply`, such as that of a mount with `--edit`. What is
+    /// saved there is shown at once; DIR is not written. Linux only.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(conflicts_with = "converted")]
+    edit: Option<PathBuf>,
     /// Open the browser
     #[arg(long)]
     open: bool,
@@ -98,6 +106,18 @@ impl Serve {
             opens_browser: self.open,
         };
         Ok((self.contents.sources(sources)?, serve))
+    }
+
+    /// Returns the options of the tree.
+    ///
+    /// # Errors
+    /// Returns a message if some contradict one another.
+    pub fn options(&self) -> Result<MountOptions, String> {
+        let options = self.contents.options()?;
+        Ok(MountOptions {
+            edit: self.edit.clone(),
+            ..options
+        })
     }
 
     /// Returns the log level.

@@ -46,12 +46,14 @@ const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 const FILE_MODE: Mode = Mode::from_bits_truncate(0o644);
 const DIRECTORY_MODE: Mode = Mode::from_bits_truncate(0o755);
 
-/// A folder of edits that is open and locked. Paths are relative to it, with slashes.
+/// A folder of edits that is open, and locked unless it is only read. Paths are relative to it, with slashes.
 pub(super) struct EditFolder {
     root: OwnedFd,
     path: PathBuf,
     /// Number of unfinished files so far.
     unfinished: u64,
+    /// Whether it is only read.
+    is_followed: bool,
 }
 
 impl EditFolder {
@@ -82,9 +84,25 @@ impl EditFolder {
             root,
             path,
             unfinished: 0,
+            is_followed: false,
         };
         folder.remove_unfinished()?;
         Ok(folder)
+    }
+
+    /// Opens the folder at `path` to read it; others may change it.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be opened.
+    pub(super) fn follow(path: &Path) -> io::Result<Self> {
+        let path = path.canonicalize()?;
+        let root = rustix::fs::open(&path, DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        Ok(Self {
+            root,
+            path,
+            unfinished: 0,
+            is_followed: true,
+        })
     }
 
     /// Returns its path, without symbolic links.
@@ -436,9 +454,12 @@ impl Writer {
         self.run(EditFolder::create)
     }
 
-    /// Creates a file that has no name at all.
+    /// Creates a file that has no name at all; it is in DIR, unless that is only read.
     pub(super) fn nameless(&self) -> io::Result<File> {
         self.run(|folder| {
+            if folder.is_followed {
+                return tempfile::tempfile();
+            }
             let (file, name) = folder.create()?;
             unlinkat(&folder.root, &*name, AtFlags::empty())?;
             Ok(file)

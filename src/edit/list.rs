@@ -6,9 +6,8 @@ use rustix::io::Errno;
 
 use super::inode::{Body, Handle, Listing};
 use super::look::{Attributes, Shown};
-use super::names::{CONTROL, MESSAGE, join};
-use super::report::{CHANGES, INFO};
-use super::version::{State, Version};
+use super::names::MESSAGE;
+use super::version::Version;
 use super::{EditedMount, Result, errno_of};
 use crate::mount::{Attr, FileKind};
 use crate::sync::lock;
@@ -50,23 +49,9 @@ impl EditedMount {
             })
             .map(|(name, ..)| name.to_owned())
             .collect();
-        let prefix = join(&path, "");
-        let prefix = prefix.trim_start_matches('/').to_owned();
-        let kept = version.kept.range(prefix.clone()..);
-        for (path, kept) in kept.take_while(|(path, _)| path.starts_with(&prefix)) {
-            let name = &path[prefix.len()..];
-            if !name.contains('/') {
-                added.push(name.to_owned());
-                if matches!(kept.state, State::Refused(_)) {
-                    added.push(format!("{name}{MESSAGE}"));
-                }
-            }
-        }
+        added.extend(version.names_beside(&path));
         let refused = self.refused_in(&path);
         added.extend(refused.iter().map(|name| format!("{name}{MESSAGE}")));
-        if path == CONTROL {
-            added.extend([CHANGES, INFO].map(str::to_owned));
-        }
         added.sort();
         added.dedup();
         let missing = inodes.missing_in(&path);

@@ -470,23 +470,36 @@ impl EditedMount {
     /// Returns a text about the mount at a path, if there is one.
     fn text_at(&self, path: &str) -> Option<String> {
         match path.split_once('/') {
-            Some((CONTROL, CHANGES)) => return Some(self.changes()),
-            Some((CONTROL, INFO)) => return self.info(),
+            Some((CONTROL, CHANGES)) => return Some(self.changes(&self.newest())),
+            Some((CONTROL, INFO)) => return self.info(&self.newest()),
             _ => {}
         }
         let about = path.strip_suffix(MESSAGE)?;
         let reason = self.refusal(about)?;
-        Some(format!("{about}: {reason}\n"))
+        Some(message(about, &reason))
     }
 
     fn show_text(&self, parent: u64, name: &str, text: String) -> Attributes {
         let text = Arc::new(text.into_bytes());
         let mut inodes = lock(&self.inodes);
         let parent = inodes.exact(parent);
+        // Those who look it up again and again have one text in memory.
+        if let Some(number) = inodes.entry(parent, name)
+            && let Some(inode) = inodes.get_mut(number)
+            && matches!(&inode.body, Body::Text(known) if *known == text)
+        {
+            inode.lookups += 1;
+            return of_text(number, &text);
+        }
         let mut inode = Inode::new(parent, name, Body::Text(text.clone()), 0);
         inode.lookups = 1;
         of_text(inodes.add(inode), &text)
     }
+}
+
+/// Returns the text that says why the file at `path` is refused.
+pub(super) fn message(path: &str, reason: &str) -> String {
+    format!("{path}: {reason}\n")
 }
 
 fn of_text(number: u64, text: &[u8]) -> Attributes {

@@ -18,6 +18,7 @@
 //!   `watch` notices changes of DIR that other programs make.
 //! * `plan` makes the versions in a thread of its own. `folder` is DIR with the thread that
 //!   changes it, which parses nothing. `names` knows what names and paths mean.
+//! * `snapshot` is a version for those who look at all of it, such as a server.
 //!
 //! # Lock order
 //!
@@ -39,6 +40,7 @@ mod plan;
 mod read;
 mod renew;
 mod report;
+mod snapshot;
 mod version;
 mod watch;
 
@@ -70,6 +72,7 @@ pub(crate) use self::folder::move_to_trash;
 pub use self::list::Entry;
 pub use self::look::Attributes;
 pub(crate) use self::read::EDIT;
+pub use self::snapshot::{Beside, Snapshot};
 
 /// Result of an operation on an inode.
 pub type Result<T> = std::result::Result<T, Errno>;
@@ -115,6 +118,7 @@ pub struct OpenedFolder {
     watch: Watch,
     handle: OwnedFd,
     path: PathBuf,
+    is_followed: bool,
 }
 
 impl OpenedFolder {
@@ -140,6 +144,31 @@ impl OpenedFolder {
             watch,
             handle,
             path,
+            is_followed: false,
+        })
+    }
+
+    /// Opens the folder at `path` to show what others make of it, and starts two threads:
+    /// one that watches it, which `to_watch` confines to the folder, and one that makes
+    /// temporary files elsewhere, which `to_make_files` confines.
+    ///
+    /// # Errors
+    /// Returns an error if the folder cannot be opened, or a thread not be started.
+    pub fn follow(
+        path: &Path,
+        to_watch: impl FnOnce(&Path) -> io::Result<()> + Send + 'static,
+        to_make_files: impl FnOnce() -> io::Result<()> + Send + 'static,
+    ) -> io::Result<Self> {
+        let folder = EditFolder::follow(path)?;
+        let path = folder.path().to_owned();
+        let handle = folder.handle()?;
+        let watched = path.clone();
+        Ok(Self {
+            watch: Watch::start(&path, move || to_watch(&watched))?,
+            writer: Writer::start(folder, to_make_files)?,
+            handle,
+            path,
+            is_followed: true,
         })
     }
 
@@ -173,6 +202,8 @@ pub struct EditedMount {
     /// DIR.
     folder: OwnedFd,
     path: PathBuf,
+    /// Whether DIR is only read: files in it that disagree stay as they are.
+    is_followed: bool,
     /// The sources without the changes of DIR, once they are needed.
     original: OnceLock<Arc<Vfs>>,
     /// What the mount has done in DIR.
@@ -200,6 +231,7 @@ impl EditedMount {
             watch,
             handle,
             path,
+            is_followed,
         } = folder;
         let spool = writer.nameless().ok().map(Arc::new);
         let made = Arc::new(MadeAssets::new(spool, plan.options.spool_size));
@@ -228,6 +260,7 @@ impl EditedMount {
             turn: Mutex::new(()),
             folder: handle,
             path,
+            is_followed,
             original: OnceLock::new(),
             marks: Mutex::default(),
             refusals: Mutex::default(),
@@ -284,6 +317,9 @@ impl EditedMount {
 
     /// Has files put in order that disagree in a version.
     fn signal_conflicts(&self, version: &Version) {
+        if self.is_followed {
+            return;
+        }
         for path in &version.superseded {
             self.signal(Signal::Superseded(path.clone(), version.number));
         }

@@ -12,10 +12,12 @@ use super::inodes::ROOT;
 use super::look::Shown;
 use super::names::is_derived;
 use super::version::Version;
-use super::{EditedMount, Result, errno, errno_of};
+use super::{Beside, EditedMount, Result, errno, errno_of};
 use crate::mount::{Bytes, Ino};
 use crate::sync::lock;
-use hpimount_containers::io::ReadAt;
+
+/// The handle of nothing.
+const NOT_OPEN: u64 = 0;
 
 /// The attribute of the root with the path of DIR.
 pub(crate) const EDIT: &str = "user.hpimount.edit";
@@ -99,6 +101,17 @@ impl EditedMount {
         }
     }
 
+    /// Reads bytes of a file that is not open, as it is at the moment.
+    ///
+    /// # Errors
+    /// Returns `STALE` if its name has another file by now, or the errors of reading.
+    pub fn read_now(&self, number: u64, offset: u64, size: u32) -> Result<Bytes> {
+        match self.find_shown(number)? {
+            Some(found) => Self::read_found(&found, offset, size),
+            None => self.read(number, NOT_OPEN, offset, size),
+        }
+    }
+
     /// Reads bytes of a file of a version.
     pub(super) fn read_found(found: &Found, offset: u64, size: u32) -> Result<Bytes> {
         match &found.place {
@@ -108,11 +121,8 @@ impl EditedMount {
             }
             Place::Kept(path) => {
                 let kept = found.version.kept.get(path).ok_or(Errno::STALE)?;
-                let left = kept.file.len().saturating_sub(offset);
-                let mut bytes = vec![0; left.min(size.into()) as usize];
-                let read = kept.file.read_exact_at(&mut bytes, offset);
-                read.map_err(|error| errno(&error))?;
-                Ok(Bytes::Owned(bytes))
+                let read = Beside::Saved(kept.file.clone()).read(offset, size);
+                read.map_err(|error| errno(&error))
             }
         }
     }

@@ -52,14 +52,13 @@ impl Row {
 }
 
 impl EditedMount {
-    /// Returns the table of the changes, one row for each entry of DIR.
-    pub(super) fn changes(&self) -> String {
-        table(&self.rows(&self.newest()))
+    /// Returns the table of the changes of a version, one row for each entry of DIR.
+    pub(super) fn changes(&self, version: &Version) -> String {
+        table(&self.rows(version))
     }
 
-    /// Returns the facts about the mount, with those about its changes.
-    pub(super) fn info(&self) -> Option<String> {
-        let version = self.newest();
+    /// Returns the facts about the mount, with those about the changes of a version.
+    pub(super) fn info(&self, version: &Version) -> Option<String> {
         let read = |ino: Ino| {
             let size = version.vfs.getattr(ino).ok()?.size;
             version.vfs.read(ino, 0, u32::try_from(size).ok()?).ok()
@@ -67,7 +66,7 @@ impl EditedMount {
         let info = at(&version.vfs, &join(CONTROL, INFO), read).ok()??;
         let mut info: Map<String, Value> = serde_json::from_slice(&info?).ok()?;
         let mut states = BTreeMap::new();
-        for row in self.rows(&version) {
+        for row in self.rows(version) {
             *states.entry(row.state).or_insert(0) += 1;
         }
         let (problem, took) = self.planner.state();

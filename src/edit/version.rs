@@ -66,6 +66,8 @@ pub(super) struct Version {
     pub(super) vfs: Arc<Vfs>,
     /// The changes that are in it.
     pub(super) edits: Edits,
+    /// A number that changes with DIR.
+    pub(super) of_folder: u64,
     /// Files of DIR that are shown as they were saved, by their paths.
     pub(super) kept: BTreeMap<String, Kept>,
     /// Files of DIR that are not in it, since later ones say something else about the same
@@ -128,6 +130,7 @@ impl Recipe {
             Some(New::Nothing) => edits.delete(latest).map_err(unreadable)?,
             None => {}
         }
+        let of_folder = edits.version();
         let new_path = matches!(new, Some(New::File(_))).then_some(latest);
         let mut kept = take_unusual(&mut edits, new_path);
         let mut options = Options {
@@ -147,6 +150,7 @@ impl Recipe {
                         number,
                         vfs,
                         edits,
+                        of_folder,
                         kept,
                         superseded,
                         outdated,

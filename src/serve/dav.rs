@@ -12,10 +12,10 @@ use quick_xml::name::{Namespace, ResolveResult};
 use super::answer::{ALLOWED, Answer, Broken, Pieces, Policy, Refusal};
 use super::head::{Head, escaped};
 use super::kind::media_type;
-use super::list::{Entries, Listed, forget, joined};
-use super::range::http_date;
+use super::list::{Entries, Listed, forget};
+use super::range::{Tag, http_date};
 use super::route::Depth;
-use super::site::{Place, Site, streamed};
+use super::site::{Place, Site, joined, streamed};
 use crate::mount::{Attr, FileKind};
 
 /// Most bytes of the body of a request.
@@ -265,7 +265,7 @@ pub(super) fn properties(
             ..answer
         });
     }
-    let place = Place::find(site.vfs(), path.unwrap_or_default())?;
+    let place = Place::find(site, path.unwrap_or_default())?;
     let root = format!("{}/", head.prefix);
     let mut listing = Listing {
         site: site.clone(),
@@ -277,10 +277,10 @@ pub(super) fn properties(
     };
     match path {
         None => {
-            listing.write(&root, "", place.found.attr);
+            listing.write(&root, "", place.found.attr, None);
             if depth == Depth::One {
                 let href = listing.href.clone();
-                listing.write(&href, "dav", place.found.attr);
+                listing.write(&href, "dav", place.found.attr, None);
             }
         }
         Some(path) => {
@@ -290,7 +290,7 @@ pub(super) fn properties(
                 listing.href.push('/');
             }
             let name = place.found.path.rsplit('/').next().unwrap_or_default();
-            listing.write(&listing.href.clone(), name, place.found.attr);
+            listing.write(&listing.href.clone(), name, place.found.attr, place.tag());
             if is_directory && depth == Depth::One {
                 listing.entries = Some(Entries::new(place, 0));
             }
@@ -319,10 +319,7 @@ struct Listing {
 
 impl Listing {
     /// Writes the properties of an entry.
-    fn write(&mut self, href: &str, name: &str, attr: Attr) {
-        let is_file = attr.kind == FileKind::File;
-        let node = self.site.vfs().node(attr.ino).ok().filter(|_| is_file);
-        let tag = node.and_then(|node| self.site.tag(&node));
+    fn write(&mut self, href: &str, name: &str, attr: Attr, tag: Option<Tag>) {
         let entry = Entry {
             name,
             attr,
@@ -336,20 +333,20 @@ impl Listing {
     /// Writes an entry of the directory. A link is shown as what it leads to, if it leads
     /// anywhere.
     fn write_listed(&mut self, directory: &str, listed: &Listed) {
-        let mut attr = listed.attr;
-        if attr.kind == FileKind::Symlink {
-            let path = joined(directory, &listed.name);
-            match Place::find(self.site.vfs(), &path) {
-                Ok(target) => attr = target.found.attr,
+        let path = joined(directory, &listed.name);
+        let (attr, tag) = match listed.attr.kind {
+            FileKind::Symlink => match Place::find(&self.site, &path) {
+                Ok(target) => (target.found.attr, target.tag()),
                 Err(_) => return,
-            }
-        }
+            },
+            _ => (listed.attr, listed.tag(&self.site, &path)),
+        };
         let slash = match attr.kind {
             FileKind::Directory => "/",
             _ => "",
         };
         let href = format!("{}{}{slash}", self.href, escaped(&listed.name));
-        self.write(&href, &listed.name, attr);
+        self.write(&href, &listed.name, attr, tag);
     }
 }
 

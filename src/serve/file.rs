@@ -23,15 +23,14 @@ pub(super) fn answer(
     path: &str,
     is_download: bool,
 ) -> Result<Answer, Refusal> {
-    let place = Place::find(site.vfs(), path)?;
+    let place = Place::find(site, path)?;
     if place.found.attr.kind == FileKind::Directory {
         return directory(head, path, &place.found.path);
     }
     let (size, modified) = (place.found.attr.size, place.found.attr.modified);
     let name = place.found.path.rsplit('/').next().unwrap_or_default();
-    let node = site.vfs().node(place.found.attr.ino).ok();
-    let tag = node.and_then(|node| site.tag(&node));
-    let part = part(head, tag.as_ref(), time(modified), size);
+    let tag = place.tag();
+    let part = part(head, tag.as_ref(), place.lasting_time().map(time), size);
     let mut answer = Answer::empty(match &part {
         Part::Whole => 200,
         Part::Range(_) => 206,

@@ -12,7 +12,8 @@ use lru::LruCache;
 use sha2::{Digest, Sha256};
 
 use super::guard::Token;
-use crate::mount::{Error, Ino, Vfs};
+use super::nodes::Nodes;
+use crate::mount::{Error, Ino};
 use crate::sync::lock;
 
 /// Length of a handle in bytes.
@@ -53,7 +54,7 @@ impl Handles {
     }
 
     /// Returns a handle of an inode that was looked up once. Its number is kept.
-    pub(super) fn of_lookup(&self, vfs: &Vfs, ino: Ino) -> [u8; LENGTH] {
+    pub(super) fn of_lookup(&self, nodes: &dyn Nodes, ino: Ino) -> [u8; LENGTH] {
         let evicted = {
             let mut kept = lock(&self.kept);
             match kept.get(&ino.0) {
@@ -62,7 +63,7 @@ impl Handles {
             }
         };
         if let Some(ino) = evicted {
-            vfs.forget(ino, 1);
+            nodes.forget(ino);
         }
         self.of(ino)
     }
@@ -93,9 +94,10 @@ impl Handles {
         }
     }
 
-    /// Returns a number that clients compare to know that listings go on: of this run.
-    pub(super) fn verifier(&self) -> [u8; 8] {
-        self.proof(0)
+    /// Returns what clients compare to know that listings go on: it is of this run, and of
+    /// this version of the tree.
+    pub(super) fn verifier(&self, version: u64) -> [u8; 8] {
+        self.proof(!version)
     }
 
     fn proof(&self, number: u64) -> [u8; 8] {

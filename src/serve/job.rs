@@ -1,14 +1,12 @@
 //! Work that the thread with the connections has for the reading threads.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use tokio::sync::oneshot;
 
 use super::answer::{Answer, Broken, Pieces};
 use super::head::Head;
 use super::route::Call;
-use super::site::Site;
+use super::site::Served;
 use super::{dispatch, nfs};
 
 /// Work for a reading thread, with where its result goes.
@@ -26,19 +24,19 @@ pub(super) type Piece = (Box<dyn Pieces>, Result<Bytes, Broken>);
 
 impl Job {
     /// Does the work, unless the client has gone. It may go meanwhile.
-    pub(super) fn perform(self, site: &Arc<Site>) {
+    pub(super) fn perform(self, served: &Served) {
         match self {
             Self::Answer(request, reply) if !reply.is_closed() => {
                 let (head, call) = *request;
-                let _ = reply.send(dispatch::answer(site, &head, &call));
+                let _ = reply.send(dispatch::answer(&served.now(), &head, &call));
             }
             Self::Piece(mut pieces, wanted, reply) if !reply.is_closed() => {
                 let piece = pieces.read(wanted);
                 let _ = reply.send((pieces, piece));
             }
             Self::Call(record, reply) if !reply.is_closed() => {
-                let _ = reply.send(nfs::answer(site, &record));
-                site.vfs().trim_numbers();
+                let _ = reply.send(nfs::answer(served, &record));
+                served.nodes().trim();
             }
             Self::Answer(..) | Self::Piece(..) | Self::Call(..) => {}
         }

@@ -7,8 +7,10 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Broken, Pieces, Policy, Refusal};
+use super::followed::Beside;
 use super::kind;
-use super::site::{Place, Site, quoted, streamed};
+use super::range::Tag;
+use super::site::{Place, Site, attr_beside, joined, quoted, streamed};
 use crate::inspect::Contents;
 use crate::mount::{self, Attr, Error, FileKind, Vfs};
 use crate::namespace::companion::CONVERTED;
@@ -27,7 +29,7 @@ pub(super) fn answer(
     limit: usize,
     all: bool,
 ) -> Result<Answer, Refusal> {
-    let place = Place::find(site.vfs(), path)?;
+    let place = Place::find(site, path)?;
     if place.found.attr.kind != FileKind::Directory {
         return Err(Refusal::at(path, Error::NotADirectory));
     }
@@ -50,22 +52,43 @@ pub(super) fn answer(
 pub(super) struct Listed {
     pub(super) name: String,
     pub(super) attr: Attr,
+    /// What is shown instead of an entry of the tree.
+    pub(super) beside: Option<Beside>,
     /// Number of the entry after it.
     pub(super) next: u64,
 }
 
-/// The entries of a directory in the order of the mount.
+impl Listed {
+    /// Returns the tag of its bytes; `path` is its path.
+    pub(super) fn tag(&self, site: &Site, path: &str) -> Option<Tag> {
+        site.tag(path, self.attr.ino, self.beside.as_ref())
+    }
+}
+
+/// Number of the first entry that is not in the tree.
+const FIRST_BESIDE: u64 = 1 << 32;
+
+/// The entries of a directory in the order of the mount, and then those that are shown
+/// instead of some, or beside them.
 pub(super) struct Entries {
     /// The directory.
     pub(super) place: Place,
     /// Number of the next entry.
     pub(super) next: u64,
+    /// The names of those that are not in the tree.
+    beside: Vec<String>,
 }
 
 impl Entries {
     /// Creates those of a directory from number `next` on.
     pub(super) fn new(place: Place, next: u64) -> Self {
-        Self { place, next }
+        let shown = place.site().shown();
+        let beside = shown.map(|shown| shown.names_beside(&place.found.path));
+        Self {
+            beside: beside.into_iter().flatten().collect(),
+            place,
+            next,
+        }
     }
 
     /// Returns the next entries, at most `most`; none at the end. Their lookups must be
@@ -75,24 +98,11 @@ impl Entries {
     /// Returns an error if the directory cannot be listed.
     pub(super) fn batch(&mut self, most: usize) -> mount::Result<Vec<Listed>> {
         let mut batch: Vec<Listed> = Vec::new();
-        let ino = self.place.found.attr.ino;
-        let listed = self
-            .place
-            .vfs()
-            .readdir_plus(ino, self.next, &mut |name, attr, next| {
-                if batch.len() == most {
-                    return true;
-                }
-                batch.push(Listed {
-                    name: name.to_owned(),
-                    attr,
-                    next,
-                });
-                false
-            });
-        if let Err(error) = listed {
-            forget(self.place.vfs(), &batch);
-            return Err(error);
+        if self.next < FIRST_BESIDE {
+            self.list_tree(most, &mut batch)?;
+        }
+        if batch.len() < most {
+            self.list_beside(most, &mut batch);
         }
         if let Some(last) = batch.last() {
             self.next = last.next;
@@ -100,27 +110,77 @@ impl Entries {
         Ok(batch)
     }
 
-    /// Returns whether one of all entries has this name.
-    fn have(&self, wanted: &str) -> bool {
-        let mut is_found = false;
-        let ino = self.place.found.attr.ino;
-        let listed = self.place.vfs().readdir(ino, 0, &mut |name, _, _, _| {
-            is_found = name == wanted;
-            is_found
+    /// Adds entries of the tree.
+    fn list_tree(&self, most: usize, batch: &mut Vec<Listed>) -> mount::Result<()> {
+        let (vfs, ino) = (self.place.vfs(), self.place.found.attr.ino);
+        let listed = vfs.readdir_plus(ino, self.next, &mut |name, attr, next| {
+            if batch.len() == most {
+                return true;
+            }
+            if self.is_hidden(name) {
+                vfs.forget(attr.ino, 1);
+                return false;
+            }
+            batch.push(Listed {
+                name: name.to_owned(),
+                attr,
+                beside: None,
+                next,
+            });
+            false
         });
-        listed.is_ok() && is_found
+        listed.inspect_err(|_| forget(vfs, batch))
     }
 
-    /// Returns how many entries there are after those that were returned.
-    fn left(&self) -> u64 {
-        let mut left = 0;
+    /// Adds entries that are not in the tree.
+    fn list_beside(&self, most: usize, batch: &mut Vec<Listed>) {
+        let Some(shown) = self.place.site().shown() else {
+            return;
+        };
+        let start = self.next.saturating_sub(FIRST_BESIDE);
+        let names = (FIRST_BESIDE + 1..).zip(&self.beside);
+        for (next, name) in names.skip(start as usize) {
+            if batch.len() == most {
+                return;
+            }
+            let path = joined(&self.place.found.path, name);
+            if let Some(beside) = shown.beside(&path) {
+                batch.push(Listed {
+                    name: name.clone(),
+                    attr: attr_beside(&beside),
+                    beside: Some(beside),
+                    next,
+                });
+            }
+        }
+    }
+
+    /// Returns whether something else is shown instead of an entry of the tree.
+    fn is_hidden(&self, name: &str) -> bool {
+        self.beside
+            .binary_search_by(|one| (**one).cmp(name))
+            .is_ok()
+    }
+
+    /// Returns how many entries there are, and how many of them are after those that were
+    /// returned.
+    fn count(&self) -> (u64, u64) {
+        let (mut all, mut left) = (0, 0);
         let ino = self.place.found.attr.ino;
-        let counted = self.place.vfs().readdir(ino, self.next, &mut |_, _, _, _| {
-            left += 1;
+        let counted = self.place.vfs().readdir(ino, 0, &mut |name, _, _, next| {
+            if !self.is_hidden(name) {
+                all += 1;
+                left += u64::from(next > self.next);
+            }
             false
         });
         // It was listed before.
-        counted.map_or(0, |()| left)
+        if counted.is_err() {
+            return (all, 0);
+        }
+        let beside = self.beside.len() as u64;
+        let seen = self.next.saturating_sub(FIRST_BESIDE);
+        (all + beside, left + beside.saturating_sub(seen))
     }
 }
 
@@ -165,7 +225,7 @@ impl Page {
     fn write_converted(&mut self, text: &mut String) {
         if self.is_first
             && self.all
-            && !self.entries.have(CONVERTED)
+            && !is_listed(&self.entries.place, CONVERTED)
             && let Some(companion) =
                 companion(&self.site, &self.entries.place.found.path, CONVERTED)
         {
@@ -204,12 +264,11 @@ impl Page {
 
     /// Writes the end, with the number of the next page.
     fn write_end(&self, text: &mut String) {
-        let left = self.entries.left();
+        let (total, left) = self.entries.count();
         let next = match left {
             0 => Value::Null,
             _ => self.entries.next.to_string().into(),
         };
-        let total = self.entries.next + left;
         text.push_str(&format!("],\"next\":{next},\"total\":{total}}}\n"));
     }
 }
@@ -246,6 +305,17 @@ impl Drop for Page {
     }
 }
 
+/// Returns whether a directory lists an entry of this name.
+fn is_listed(directory: &Place, name: &str) -> bool {
+    let mut is_found = false;
+    let (vfs, ino) = (directory.vfs(), directory.found.attr.ino);
+    let listed = vfs.readdir(ino, 0, &mut |listed, _, _, _| {
+        is_found = listed == name;
+        is_found
+    });
+    listed.is_ok() && is_found
+}
+
 /// Returns the name of a kind of entry.
 fn kind_name(kind: FileKind) -> &'static str {
     match kind {
@@ -256,16 +326,15 @@ fn kind_name(kind: FileKind) -> &'static str {
 }
 
 /// Returns what a listing says of an entry.
-pub(super) fn entry(site: &Site, directory: &str, listed: &Listed) -> Map<String, Value> {
+pub(super) fn entry(site: &Arc<Site>, directory: &str, listed: &Listed) -> Map<String, Value> {
     let Listed { name, attr, .. } = listed;
     let vfs = site.vfs();
     // A link is shown as its target.
     let target = (attr.kind == FileKind::Symlink)
-        .then(|| Place::find(vfs, &joined(directory, name)).ok())
+        .then(|| Place::find(site, &joined(directory, name)).ok())
         .flatten();
     let shown = target.as_ref().map_or(*attr, |place| place.found.attr);
     let contents = Contents(vfs);
-    let node = vfs.node(shown.ino).ok();
     let asset = contents.view_format(shown.ino);
     let asset = asset.map(|format| (format, contents.asset_of(shown.ino)));
     let is_file = shown.kind == FileKind::File;
@@ -283,7 +352,11 @@ pub(super) fn entry(site: &Site, directory: &str, listed: &Listed) -> Map<String
     );
     put("size", json!(is_measured.then_some(attr.size)));
     put("modified", attr.modified.into());
-    let tag = node.filter(|_| is_file).and_then(|node| site.tag(&node));
+    let tag = match (&target, is_file) {
+        (_, false) => None,
+        (Some(target), true) => target.tag(),
+        (None, true) => listed.tag(site, &joined(directory, name)),
+    };
     put("etag", json!(tag.map(|tag| tag.quoted())));
     put(
         "view",
@@ -314,11 +387,12 @@ fn enter(vfs: &Vfs, file: Attr, name: &str, is_asset: bool) -> Option<String> {
 }
 
 /// Returns the entry of a companion that is not listed.
-fn companion(site: &Site, directory: &str, name: &str) -> Option<Value> {
-    let place = Place::find(site.vfs(), &joined(directory, name)).ok()?;
+fn companion(site: &Arc<Site>, directory: &str, name: &str) -> Option<Value> {
+    let place = Place::find(site, &joined(directory, name)).ok()?;
     let listed = Listed {
         name: name.to_owned(),
         attr: place.found.attr,
+        beside: None,
         next: 0,
     };
     let mut entry = entry(site, directory, &listed);
@@ -338,12 +412,4 @@ fn converted_names(vfs: &Vfs, directory: &Place, listed: &[Listed]) -> HashMap<u
         names.entry(asset.0).or_default().push(path);
     }
     names
-}
-
-/// Returns the path of an entry of a directory.
-pub(super) fn joined(directory: &str, name: &str) -> String {
-    match directory {
-        "" => name.to_owned(),
-        directory => format!("{directory}/{name}"),
-    }
 }

@@ -13,6 +13,8 @@ mod connection;
 mod dav;
 mod dispatch;
 mod file;
+#[cfg_attr(not(edit), path = "followed_elsewhere.rs")]
+mod followed;
 mod guard;
 mod handles;
 mod head;
@@ -22,6 +24,7 @@ mod kind;
 mod list;
 mod names;
 mod nfs;
+mod nodes;
 mod page;
 mod pieces;
 mod place;
@@ -46,12 +49,13 @@ use tokio::runtime::Builder;
 use tokio::sync::watch;
 
 pub use self::connection::Patience;
+pub use self::followed::Followed;
 pub use self::guard::{Guard, HostName, Network, Token};
 pub use self::handles::Handles;
 use self::job::Job;
 pub use self::page::has_explorer;
 use self::pieces::Queue;
-pub use self::site::{Site, SourceIdentity};
+pub use self::site::{Equipment, Served, SourceIdentity};
 pub use self::texts::Texts;
 
 /// What the kernel keeps of an answer for a client, in bytes. A client that reads nothing
@@ -115,16 +119,16 @@ impl Serving {
         })
     }
 
-    /// Starts the threads that read the site. They are confined as the current one.
+    /// Starts the threads that read what is served. They are confined as the current one.
     ///
     /// # Errors
     /// Returns an error if one cannot be started.
-    pub fn read(&self, site: &Arc<Site>) -> io::Result<()> {
+    pub fn read(&self, served: &Arc<Served>) -> io::Result<()> {
         for number in 0..self.threads {
-            let (site, queue) = (site.clone(), self.queue.clone());
+            let (served, queue) = (served.clone(), self.queue.clone());
             let work = move || {
                 let perform = |job: Job| {
-                    let perform = || job.perform(&site);
+                    let perform = || job.perform(&served);
                     // The client gets an internal error.
                     if catch_unwind(AssertUnwindSafe(perform)).is_err() {
                         log::error!("internal error in a request");
@@ -135,9 +139,9 @@ impl Serving {
             let reader = thread::Builder::new().name(format!("reader-{number}"));
             reader.spawn(work)?;
         }
-        let site = site.clone();
+        let served = served.clone();
         let names = thread::Builder::new().name("names".to_owned());
-        names.spawn(move || search::collect(&site))?;
+        names.spawn(move || search::collect(&served.now()))?;
         Ok(())
     }
 

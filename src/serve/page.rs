@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::answer::{Answer, Policy, Refusal};
 use super::head::{Head, escaped};
 use super::kind::{self, View};
-use super::list::{Entries, forget, joined};
-use super::range::{Part, Tag, part, time};
-use super::site::{Place, Site};
+use super::list::{Entries, forget};
+use super::range::{Part, Tag, part};
+use super::site::{Place, Site, joined};
 use crate::content::Access;
 use crate::inspect::Contents;
 use crate::mount::FileKind;
@@ -113,7 +113,7 @@ fn sent(head: &Head, name: &str) -> Option<Answer> {
     let file = embedded(name).find(|file| is_accepted(file.encoding))?;
     let tag = Tag::Strong(file.tag.to_owned());
     let size = file.bytes.len() as u64;
-    if part(head, Some(&tag), time(0), size) == Part::NotModified {
+    if part(head, Some(&tag), None, size) == Part::NotModified {
         let answer = Answer::empty(304).with("etag", tag.quoted());
         return Some(Answer {
             length: None,
@@ -188,7 +188,7 @@ fn media_type_of_page(name: &str) -> &'static str {
 /// # Errors
 /// Returns an error if there is nothing at the path.
 pub(super) fn plain(site: &Arc<Site>, path: &str, after: u64) -> Result<Answer, Refusal> {
-    let place = Place::find(site.vfs(), path)?;
+    let place = Place::find(site, path)?;
     let path = place.found.path.clone();
     let title = match &*path {
         "" => "hpimount",

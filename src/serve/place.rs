@@ -29,7 +29,7 @@ const THREADS: usize = 2;
 /// Returns an error if there is none.
 pub(super) fn place(site: &Arc<Site>, path: &str) -> Result<Answer, Refusal> {
     let vfs = site.vfs();
-    let place = Place::find(vfs, path)?;
+    let place = Place::find(site, path)?;
     let (ino, path) = (place.found.attr.ino, &place.found.path);
     // A file without a node is in no source.
     let chain = vfs.containers(ino).unwrap_or_default();
@@ -44,7 +44,7 @@ pub(super) fn place(site: &Arc<Site>, path: &str) -> Result<Answer, Refusal> {
     let shadows = text(SHADOWS).unwrap_or_default();
     let shadows = shadows.lines().map(|source| {
         let hidden = format!(".hpimount/shadowed/{source}/{path}");
-        let is_there = Place::find(vfs, &hidden).is_ok();
+        let is_there = Place::find(site, &hidden).is_ok();
         json!({ "source": source, "path": is_there.then_some(hidden) })
     });
     let names = vfs.xattr_names(ino).into_iter();
@@ -54,7 +54,7 @@ pub(super) fn place(site: &Arc<Site>, path: &str) -> Result<Answer, Refusal> {
         .collect();
     let is_asset = Contents(vfs).view_format(ino).is_some();
     let meta = is_asset.then(|| format!("{path}.meta"));
-    let meta = meta.filter(|meta| Place::find(vfs, meta).is_ok());
+    let meta = meta.filter(|meta| Place::find(site, meta).is_ok());
     let body = json!({
         "path": path,
         "chain": chain.collect::<Value>(),
@@ -77,8 +77,8 @@ pub(super) fn place(site: &Arc<Site>, path: &str) -> Result<Answer, Refusal> {
 /// differences.
 pub(super) fn diff(site: &Arc<Site>, paths: &[String; 2]) -> Result<Answer, Refusal> {
     let vfs = site.vfs();
-    let old = Place::find(vfs, &paths[0])?;
-    let new = Place::find(vfs, &paths[1])?;
+    let old = Place::find(site, &paths[0])?;
+    let new = Place::find(site, &paths[1])?;
     let is_directory = |place: &Place| place.found.attr.kind == FileKind::Directory;
     if is_directory(&old) != is_directory(&new) {
         return Err(Refusal::BadRequest(

@@ -58,8 +58,14 @@ pub(super) enum Part {
     OtherVersion,
 }
 
-/// Returns the part of a file with this tag, time and size that is sent.
-pub(super) fn part(head: &Head, tag: Option<&Tag>, modified: SystemTime, size: u64) -> Part {
+/// Returns the part of a file with this tag, time and size that is sent. Without a time,
+/// conditions about it do not hold anything back.
+pub(super) fn part(
+    head: &Head,
+    tag: Option<&Tag>,
+    modified: Option<SystemTime>,
+    size: u64,
+) -> Part {
     let is_tagged = |header: &str, is_strong| {
         let header = head.header(header)?;
         Some(match tag {
@@ -69,7 +75,7 @@ pub(super) fn part(head: &Head, tag: Option<&Tag>, modified: SystemTime, size: u
     };
     let is_newer = |header: &str| {
         let time = httpdate::parse_http_date(head.header(header)?).ok()?;
-        Some(modified > time)
+        Some(modified? > time)
     };
     let is_other = match is_tagged("if-match", true) {
         Some(is_same) => !is_same,
@@ -165,7 +171,7 @@ mod tests {
             ..Head::default()
         };
         let tag = Tag::Strong("abc".to_owned());
-        part(&head, Some(&tag), time(1_000_000_000), 100)
+        part(&head, Some(&tag), Some(time(1_000_000_000)), 100)
     }
 
     #[test]

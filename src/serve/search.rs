@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Policy, Refusal};
+use super::followed::Shown;
 use super::names::Collected;
 use super::route::{Progress, Query};
 use super::site::{Place, Site};
@@ -20,7 +21,7 @@ const ENTRIES: usize = 100;
 /// Collects all names, and then the texts.
 pub(super) fn collect(site: &Arc<Site>) {
     collect_names(site);
-    site.texts.collect(site.vfs());
+    site.common.texts.collect(site.vfs());
 }
 
 /// Collects the paths of all listed entries, and of those in archives.
@@ -46,7 +47,7 @@ fn collect_names(site: &Arc<Site>) {
             progress = Collected::Partial;
             break;
         }
-        if !is_archive && !site.names.add(&step.path) {
+        if !is_archive && !site.common.names.add(&step.path) {
             progress = Collected::Partial;
             break;
         }
@@ -57,13 +58,13 @@ fn collect_names(site: &Arc<Site>) {
             walk.enter(step);
         }
     }
-    site.names.end(progress);
+    site.common.names.end(progress);
 }
 
 /// Returns how far the collections are.
 pub(super) fn state(site: &Site) -> Value {
-    let (names, of) = site.names.progress();
-    let (texts, done) = site.texts.progress();
+    let (names, of) = site.common.names.progress();
+    let (texts, done) = site.common.texts.progress();
     json!({ "names": names.name(), "texts": texts.name(), "done": done, "of": of })
 }
 
@@ -78,7 +79,7 @@ pub(super) fn answer(site: &Arc<Site>, query: &Query) -> Result<Answer, Refusal>
     }
     let folder = match &*query.path {
         "" => String::new(),
-        path => format!("{}/", Place::find(site.vfs(), path)?.found.path),
+        path => format!("{}/", Place::find(site, path)?.found.path),
     };
     let mut entries: Vec<Value> = Vec::new();
     let mut next = None;
@@ -93,8 +94,8 @@ pub(super) fn answer(site: &Arc<Site>, query: &Query) -> Result<Answer, Refusal>
                 let name = below.rsplit('/').next().unwrap_or_default();
                 name.to_lowercase().contains(&text) && has_type(name, query.type_of.as_deref())
             };
-            let (paths, more) = site.names.find(after, ENTRIES, is_wanted);
-            entries.extend(paths.iter().map(|path| found(site, path)));
+            let (paths, more) = named(site, after, is_wanted);
+            entries.extend(paths.iter().filter_map(|path| found(site, path)));
             next = more.map(Progress::Names);
         }
         Progress::Names(_) => {}
@@ -106,7 +107,7 @@ pub(super) fn answer(site: &Arc<Site>, query: &Query) -> Result<Answer, Refusal>
             folder,
             type_of: query.type_of.clone(),
         };
-        let found = site.texts.find(words, after_text, most + 1)?;
+        let found = site.common.texts.find(words, after_text, most + 1)?;
         let is_more = found.len() > most;
         let shown = found.iter().take(most);
         let last = shown
@@ -136,6 +137,29 @@ pub(super) fn answer(site: &Arc<Site>, query: &Query) -> Result<Answer, Refusal>
     ))
 }
 
+/// Returns some of the paths for which `is_wanted`, from number `after` on, and the number of
+/// the next one. Those in a folder of edits come first: they may be new.
+fn named(
+    site: &Arc<Site>,
+    after: u64,
+    is_wanted: impl Fn(&str) -> bool,
+) -> (Vec<String>, Option<u64>) {
+    let edited = site.shown().map(Shown::paths).unwrap_or_default();
+    let count = edited.len() as u64;
+    let new = edited.iter().filter(|path| is_wanted(path));
+    let found = |path: &String| Some(Place::find(site, path).ok()?.found.path.clone());
+    let mut paths: Vec<String> = match after {
+        0 => new.filter_map(found).collect(),
+        _ => Vec::new(),
+    };
+    let is_old = |path: &str| is_wanted(path) && !edited.contains(path);
+    let most = ENTRIES.saturating_sub(paths.len());
+    let names = &site.common.names;
+    let (old, next) = names.find(after.saturating_sub(count), most, is_old);
+    paths.extend(old);
+    (paths, next.map(|next| next + count))
+}
+
 fn has_type(name: &str, wanted: Option<&str>) -> bool {
     let extension = || {
         name.rsplit_once('.')
@@ -144,20 +168,25 @@ fn has_type(name: &str, wanted: Option<&str>) -> bool {
     wanted.is_none_or(|wanted| extension().as_deref() == Some(wanted))
 }
 
-/// Returns an entry of an answer.
-fn found(site: &Site, path: &str) -> Value {
-    let place = Place::find(site.vfs(), path).ok();
-    let attr = place.as_ref().map(|place| place.found.attr);
+/// Returns an entry of an answer; `None` if it is not there any more.
+fn found(site: &Arc<Site>, path: &str) -> Option<Value> {
+    let attr = match Place::find(site, path) {
+        Ok(place) => Some(place.found.attr),
+        // It was deleted since its name was collected.
+        Err(_) if site.is_followed() => return None,
+        // A link that leads nowhere.
+        Err(_) => None,
+    };
     let kind = attr.map_or("file", |attr| match attr.kind {
         FileKind::Directory => "directory",
         FileKind::File | FileKind::Symlink => "file",
     });
     let size = attr.filter(|attr| attr.kind == FileKind::File);
-    json!({
+    Some(json!({
         "path": path,
         "kind": kind,
         "size": size.map(|attr| attr.size),
         "in": "name",
         "snippet": null,
-    })
+    }))
 }

@@ -1,4 +1,4 @@
-//! The site: the tree, its entries and their tags.
+//! What is served: the tree, its entries and their tags.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
@@ -8,14 +8,17 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::answer::{Answer, Broken, Content, Pieces, Policy, Refusal};
+use super::followed::{Beside, Followed, Shown};
 use super::handles::Handles;
 use super::names::Names;
+use super::nodes::Nodes;
 use super::range::Tag;
 use super::texts::Texts;
 use crate::content::Access;
 use crate::inspect::path::{Found, find};
 use crate::memory::cache::{Cache, Value as Cached};
-use crate::mount::{Error, Node, Prepared, Vfs};
+use crate::mount::{Attr, Error, FileKind, Ino, Prepared, Vfs};
+use crate::namespace::tree::InodeKind;
 
 /// Thumbnails by the tags of their files and their sizes.
 pub(super) type Thumbnails = Cache<(String, u32), Thumbnail, Error>;
@@ -33,9 +36,21 @@ impl Cached for Thumbnail {
 /// Number of bytes of a piece of a body that is not large.
 pub(super) const PIECE: usize = 64 << 10;
 
-/// A tree that is served.
-pub struct Site {
-    vfs: Arc<Vfs>,
+/// What is served.
+pub struct Served {
+    tree: Tree,
+    common: Arc<Common>,
+}
+
+enum Tree {
+    /// A tree that stays as it is.
+    Fixed(Arc<Vfs>),
+    /// One that follows its folder of edits.
+    Followed(Followed),
+}
+
+/// What lasts for as long as the server.
+pub(super) struct Common {
     /// What all tags follow from.
     base: Sha256,
     /// What `/api/state` says of the sources.
@@ -50,39 +65,105 @@ pub struct Site {
     pub(super) thumbnails: Arc<Thumbnails>,
 }
 
-impl Site {
-    /// Creates a site of a tree, which was opened of these sources. `salt` is another one in
-    /// each run.
-    pub fn new(
-        vfs: Arc<Vfs>,
-        base: &SourceIdentity,
-        salt: u128,
-        texts: Texts,
-        handles: Handles,
-    ) -> Self {
-        let mut hasher = Sha256::new();
-        let options = vfs.options();
-        hasher.update(env!("CARGO_PKG_VERSION"));
-        hasher.update(format!(
-            "{:?} {:?} {} {} {:?}",
-            options.encoding, options.palette, options.force, options.verify, options.meta
-        ));
-        hasher.update(base.number.to_le_bytes());
-        if !base.is_complete {
-            hasher.update(salt.to_le_bytes());
-        }
-        let sources = sources(&vfs);
+/// What a server has beside a tree.
+pub struct Equipment {
+    /// What the sources are.
+    pub identity: SourceIdentity,
+    /// A number that is another one in each run.
+    pub salt: u128,
+    /// The index of texts.
+    pub texts: Texts,
+    /// What gives handles to clients of NFS.
+    pub handles: Handles,
+}
+
+impl Served {
+    /// Serves a tree that stays as it is.
+    pub fn fixed(vfs: Arc<Vfs>, equipment: Equipment) -> Self {
         Self {
-            handles,
-            names: Names::new(&vfs),
-            texts,
-            thumbnails: Cache::new(vfs.reader().budget(), 1),
-            vfs,
-            base: hasher,
-            sources,
+            common: Common::new(&vfs, equipment),
+            tree: Tree::Fixed(vfs),
         }
     }
 
+    /// Serves a tree that follows its folder of edits.
+    #[cfg(edit)]
+    pub fn followed(followed: Followed, equipment: Equipment) -> Self {
+        Self {
+            common: Common::new(followed.now().vfs(), equipment),
+            tree: Tree::Followed(followed),
+        }
+    }
+
+    /// Returns what is served now, which stays as it is.
+    pub(super) fn now(&self) -> Arc<Site> {
+        let (vfs, shown) = match &self.tree {
+            Tree::Fixed(vfs) => (vfs.clone(), None),
+            Tree::Followed(followed) => {
+                let shown = followed.now();
+                (shown.vfs().clone(), Some(shown))
+            }
+        };
+        Arc::new(Site {
+            vfs,
+            shown,
+            common: self.common.clone(),
+        })
+    }
+
+    /// Returns the files by their numbers.
+    pub(super) fn nodes(&self) -> &dyn Nodes {
+        match &self.tree {
+            Tree::Fixed(vfs) => &**vfs,
+            Tree::Followed(followed) => followed,
+        }
+    }
+
+    /// Returns what clients of NFS name files by.
+    pub(super) fn handles(&self) -> &Handles {
+        &self.common.handles
+    }
+}
+
+impl Common {
+    fn new(vfs: &Arc<Vfs>, equipment: Equipment) -> Arc<Self> {
+        let Equipment {
+            identity,
+            salt,
+            texts,
+            handles,
+        } = equipment;
+        let mut base = Sha256::new();
+        let options = &vfs.options;
+        base.update(env!("CARGO_PKG_VERSION"));
+        base.update(format!(
+            "{:?} {:?} {} {} {:?}",
+            options.encoding, options.palette, options.force, options.verify, options.meta
+        ));
+        base.update(identity.number.to_le_bytes());
+        if !identity.is_complete {
+            base.update(salt.to_le_bytes());
+        }
+        Arc::new(Self {
+            base,
+            sources: sources(vfs),
+            handles,
+            names: Names::new(vfs),
+            texts,
+            thumbnails: Cache::new(vfs.reader().budget(), 1),
+        })
+    }
+}
+
+/// A tree as it is served at a time.
+pub(super) struct Site {
+    vfs: Arc<Vfs>,
+    /// What is shown of a folder of edits.
+    shown: Option<Shown>,
+    pub(super) common: Arc<Common>,
+}
+
+impl Site {
     /// Returns the tree.
     pub(super) fn vfs(&self) -> &Arc<Vfs> {
         &self.vfs
@@ -94,7 +175,7 @@ impl Site {
         let stats = reader.stats.to_json();
         let state = json!({
             "version": env!("CARGO_PKG_VERSION"),
-            "sources": self.sources,
+            "sources": self.common.sources,
             "index": index,
             "errors": stats["errors"],
             "messages": stats["last_errors"],
@@ -103,15 +184,43 @@ impl Site {
         Answer::text(Policy::Data, "application/json", state.to_string())
     }
 
-    /// Returns the tag of the bytes of a file.
-    pub(super) fn tag(&self, node: &Node<'_>) -> Option<Tag> {
-        let identity = self.vfs.identity(node).ok()?;
-        let mut hasher = self.base.clone();
-        hasher.update(identity.number.to_le_bytes());
+    /// Returns whether it follows a folder of edits: undoing an edit makes files older.
+    pub(super) fn is_followed(&self) -> bool {
+        self.shown.is_some()
+    }
+
+    /// Returns what is shown of a folder of edits.
+    pub(super) fn shown(&self) -> Option<&Shown> {
+        self.shown.as_ref()
+    }
+
+    /// Returns the tag of the bytes of an entry; `None` if it is no file, or what it follows
+    /// from is not known.
+    pub(super) fn tag(&self, path: &str, ino: Ino, beside: Option<&Beside>) -> Option<Tag> {
+        let mut hasher = self.common.base.clone();
+        if let Some(shown) = &self.shown {
+            hasher.update(shown.of_folder().to_le_bytes());
+        }
+        let is_vague = match beside {
+            Some(beside) if beside.is_saved() => {
+                hasher.update(path);
+                false
+            }
+            Some(_) => return None,
+            None => {
+                let node = self.vfs.node(ino).ok()?;
+                if !matches!(node.kind(), Some(InodeKind::File { .. })) {
+                    return None;
+                }
+                let identity = self.vfs.identity(&node).ok()?;
+                hasher.update(identity.number.to_le_bytes());
+                identity.is_vague
+            }
+        };
         let digest = hasher.finalize();
         let tag = digest[..16].iter();
         let tag: String = tag.map(|byte| format!("{byte:02x}")).collect();
-        Some(match identity.is_vague {
+        Some(match is_vague {
             true => Tag::Weak(tag),
             false => Tag::Strong(tag),
         })
@@ -140,10 +249,11 @@ impl SourceIdentity {
 
 /// Returns what the mount says of its sources.
 fn sources(vfs: &Arc<Vfs>) -> Value {
-    let info = Place::find(vfs, ".hpimount/info.json").ok();
-    let text = info.and_then(|place| {
-        let size = u32::try_from(place.found.attr.size).ok()?;
-        place.read(0, size, Access::Unknown).ok()
+    let text = find(vfs, ".hpimount/info.json").ok().and_then(|found| {
+        let size = u32::try_from(found.attr.size).ok()?;
+        let text = vfs.read(found.attr.ino, 0, size).ok();
+        found.lookups.iter().for_each(|ino| vfs.forget(*ino, 1));
+        text
     });
     let info: Value = text
         .and_then(|text| serde_json::from_slice(&text).ok())
@@ -161,11 +271,16 @@ fn sources(vfs: &Arc<Vfs>) -> Value {
     sources.chain(skipped).collect()
 }
 
-/// An entry of the tree, whose number stays valid while this lives.
+/// The number of what is in no tree.
+pub(super) const NO_INODE: Ino = Ino(0);
+
+/// An entry of a site, whose number stays valid while this lives.
 pub(super) struct Place {
-    vfs: Arc<Vfs>,
+    site: Arc<Site>,
     /// Its path and attributes.
     pub(super) found: Found,
+    /// What is shown instead of the entry of the tree.
+    beside: Option<Beside>,
 }
 
 impl Place {
@@ -173,17 +288,46 @@ impl Place {
     ///
     /// # Errors
     /// Returns an error if there is none.
-    pub(super) fn find(vfs: &Arc<Vfs>, path: &str) -> Result<Self, Refusal> {
-        let found = find(vfs, path)?;
+    pub(super) fn find(site: &Arc<Site>, path: &str) -> Result<Self, Refusal> {
+        let beside = site
+            .shown()
+            .and_then(|shown| find_beside(site, shown, path));
+        let (found, beside) = match beside {
+            Some((found, beside)) => (found, Some(beside)),
+            None => (find(&site.vfs, path)?, None),
+        };
         Ok(Self {
-            vfs: vfs.clone(),
+            site: site.clone(),
             found,
+            beside,
         })
+    }
+
+    /// Returns the site that it is in.
+    pub(super) fn site(&self) -> &Arc<Site> {
+        &self.site
     }
 
     /// Returns the tree that it is in.
     pub(super) fn vfs(&self) -> &Arc<Vfs> {
-        &self.vfs
+        &self.site.vfs
+    }
+
+    /// Returns whether it is not in the tree.
+    pub(super) fn is_beside(&self) -> bool {
+        self.beside.is_some()
+    }
+
+    /// Returns the tag of its bytes.
+    pub(super) fn tag(&self) -> Option<Tag> {
+        let Found { path, attr, .. } = &self.found;
+        self.site.tag(path, attr.ino, self.beside.as_ref())
+    }
+
+    /// Returns when it was modified, in seconds since 1970, if a client that has a later
+    /// version has another one.
+    pub(super) fn lasting_time(&self) -> Option<i64> {
+        (!self.site.is_followed()).then_some(self.found.attr.modified)
     }
 
     /// Reads bytes of a file: all that are wanted, or less at its end.
@@ -196,15 +340,21 @@ impl Place {
         wanted: u32,
         access: Access,
     ) -> Result<Bytes, (Error, String)> {
-        let ino = self.found.attr.ino;
-        let read = match self.vfs.node(ino) {
-            Ok(node) => self.vfs.read_explained(&node, offset, wanted, access),
+        let explained = |error: Error| (error, error.to_string());
+        if let Some(beside) = &self.beside {
+            let read = beside.read(offset, wanted);
+            let failed = |error| (Error::Io, format!("{}: {error}", self.found.path));
+            return read.map(Bytes::from_owner).map_err(failed);
+        }
+        let (vfs, ino) = (self.vfs(), self.found.attr.ino);
+        let read = match vfs.node(ino) {
+            Ok(node) => vfs.read_explained(&node, offset, wanted, access),
             // It has no node.
             Err(Error::NotFound) => {
-                let read = self.vfs.read_snapshot(ino, offset, wanted);
-                read.map_err(|error| (error, error.to_string()))
+                let read = vfs.read_snapshot(ino, offset, wanted);
+                read.map_err(explained)
             }
-            Err(error) => Err((error, error.to_string())),
+            Err(error) => Err(explained(error)),
         };
         read.map(Bytes::from_owner)
     }
@@ -213,8 +363,51 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         for ino in &self.found.lookups {
-            self.vfs.forget(*ino, 1);
+            self.site.vfs.forget(*ino, 1);
         }
+    }
+}
+
+/// Finds what is shown at a path instead of an entry of the tree.
+fn find_beside(site: &Site, shown: &Shown, path: &str) -> Option<(Found, Beside)> {
+    let vfs = &site.vfs;
+    let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let around = find(vfs, directory).ok()?;
+    let at = |name: &str| {
+        let path = joined(&around.path, name);
+        shown.beside(&path).map(|beside| (path, beside))
+    };
+    let found = at(name).or_else(|| at(&vfs.spelling(around.attr.ino, name).ok()?));
+    let Some((path, beside)) = found else {
+        around.lookups.iter().for_each(|ino| vfs.forget(*ino, 1));
+        return None;
+    };
+    let found = Found {
+        path,
+        attr: attr_beside(&beside),
+        lookups: around.lookups,
+    };
+    Some((found, beside))
+}
+
+/// Returns the attributes of what is shown instead of an entry of the tree.
+pub(super) fn attr_beside(beside: &Beside) -> Attr {
+    Attr {
+        ino: NO_INODE,
+        kind: FileKind::File,
+        size: beside.size(),
+        mode: 0o444,
+        modified: beside.modified(),
+        nlink: 1,
+        lasting: true,
+    }
+}
+
+/// Returns the path of an entry of a directory.
+pub(super) fn joined(directory: &str, name: &str) -> String {
+    match directory {
+        "" => name.to_owned(),
+        directory => format!("{directory}/{name}"),
     }
 }
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::answer::{Answer, Policy, Refusal};
 use super::head::Head;
-use super::range::{Part, Tag, part, time};
+use super::range::{Part, Tag, part};
 use super::site::{Place, Site, Thumbnail};
 use crate::content::Access;
 use crate::mount::{Error, FileKind};
@@ -31,12 +31,11 @@ pub(super) fn answer(
     path: &str,
     size: u32,
 ) -> Result<Answer, Refusal> {
-    let place = Place::find(site.vfs(), path)?;
+    let place = Place::find(site, path)?;
     if place.found.attr.kind != FileKind::File {
         return Err(Refusal::at(path, Error::NotFound));
     }
-    let node = site.vfs().node(place.found.attr.ino).ok();
-    let tag = node.and_then(|node| site.tag(&node));
+    let tag = place.tag();
     // Other pictures of the same bytes have other tags.
     let own = tag.as_ref().map(|tag| match tag {
         Tag::Strong(tag) => Tag::Strong(format!("{tag}-{size}")),
@@ -53,7 +52,7 @@ pub(super) fn answer(
             false => answer,
         }
     };
-    if part(head, own.as_ref(), time(0), 0) == Part::NotModified {
+    if part(head, own.as_ref(), None, 0) == Part::NotModified {
         let answer = headers(Answer::empty(304));
         return Ok(Answer {
             length: None,
@@ -63,7 +62,7 @@ pub(super) fn answer(
     let failed = |error| Refusal::at(path, error);
     let make = || made(&place, size).map(Thumbnail);
     let Thumbnail(bytes) = match &tag {
-        Some(tag) => site.thumbnails.get(&(tag.quoted(), size), make),
+        Some(tag) => site.common.thumbnails.get(&(tag.quoted(), size), make),
         None => make(),
     }
     .map_err(failed)?;
@@ -76,8 +75,14 @@ pub(super) fn answer(
 /// Returns the picture of a file.
 fn made(place: &Place, size: u32) -> Result<Bytes, Error> {
     let (vfs, ino) = (place.vfs(), place.found.attr.ino);
-    let asset = vfs.node(vfs.asset_of_generated(ino).unwrap_or(ino))?;
-    let picture = match vfs.assets().small_picture(&asset, size) {
+    let of_asset = match place.is_beside() {
+        true => Err(Error::NoAttribute),
+        false => {
+            let asset = vfs.node(vfs.asset_of_generated(ino).unwrap_or(ino))?;
+            vfs.assets().small_picture(&asset, size)
+        }
+    };
+    let picture = match of_asset {
         Err(Error::NoAttribute) if has_extension(place.found.path.as_bytes(), "png") => {
             of_file(place, size)?
         }

@@ -34,7 +34,7 @@ const MADE_BY: u16 = 3 << 8 | VERSION;
 /// # Errors
 /// Returns an error if it is none, or cannot be listed.
 pub(super) fn answer(site: &Arc<Site>, path: &str) -> Result<Answer, Refusal> {
-    let place = Place::find(site.vfs(), path)?;
+    let place = Place::find(site, path)?;
     if place.found.attr.kind != FileKind::Directory {
         return Err(Refusal::at(path, Error::NotADirectory));
     }

@@ -353,26 +353,17 @@ fn unusable(reason: &str) -> Entry {
 #[derive(Default)]
 struct Found {
     table: FileTable,
-    versions: Vec<FileVersion>,
+    identities: Vec<FileIdentity>,
     raw: HashMap<usize, Box<Path>>,
-}
-
-/// A file as it was when the folder was read.
-#[derive(Clone, Copy)]
-struct FileVersion {
-    identity: FileIdentity,
-    version: u64,
 }
 
 impl Found {
     /// Adds a file, and returns its number. `shown` is its path for messages.
     fn add(&mut self, path: &Path, shown: &str, stat: &FileStat) -> u32 {
-        let number = self.versions.len();
-        self.table.push(shown, stat.size, stat.modified);
-        self.versions.push(FileVersion {
-            identity: stat.identity,
-            version: stat.version(),
-        });
+        let number = self.identities.len();
+        self.table
+            .push(shown, stat.size, stat.modified, stat.version());
+        self.identities.push(stat.identity);
         if path.as_os_str() != shown {
             self.raw.insert(number, path.into());
         }
@@ -383,13 +374,13 @@ impl Found {
     /// Returns the files, whose folder is `root`, and the memory that they take in bytes.
     fn files(mut self, root: Arc<ChangesFolder>) -> (Arc<NewFiles>, usize) {
         self.table.shrink_to_fit();
-        self.versions.shrink_to_fit();
+        self.identities.shrink_to_fit();
         let memory = self.memory();
         let table = Arc::new(self.table);
         let bytes = ChangedFiles {
             root,
             table: table.clone(),
-            versions: self.versions,
+            identities: self.identities,
             raw: self.raw,
             reported: Mutex::default(),
         };
@@ -400,7 +391,7 @@ impl Found {
     fn memory(&self) -> usize {
         let raw = self.raw.values().map(|path| path.as_os_str().len());
         self.table.memory()
-            + self.versions.capacity() * size_of::<FileVersion>()
+            + self.identities.capacity() * size_of::<FileIdentity>()
             + self.raw.capacity() * size_of::<(usize, Box<Path>)>()
             + raw.sum::<usize>()
     }
@@ -410,7 +401,7 @@ impl Found {
 struct ChangedFiles {
     root: Arc<ChangesFolder>,
     table: Arc<FileTable>,
-    versions: Vec<FileVersion>,
+    identities: Vec<FileIdentity>,
     /// The paths of files relative to the root, if they are not those for messages.
     raw: HashMap<usize, Box<Path>>,
     /// The files of which the log has a line that they were changed.
@@ -426,13 +417,13 @@ impl ChangedFiles {
 
     /// Checks that a file is still the one that was applied.
     fn check(&self, number: usize) -> io::Result<()> {
-        let FileVersion { identity, version } = self.versions[number];
+        let identity = self.identities[number];
         // Losing its name was a change.
         if self.root.pool.keeps(identity) {
             return Ok(());
         }
         let found = self.root.pool.stat(identity, || self.open(number));
-        if found.is_ok_and(|found| found.version() == version) {
+        if found.is_ok_and(|found| found.version() == self.table.version(number)) {
             return Ok(());
         }
         let problem = "has changed since it was applied; mount again to see the new contents";
@@ -445,7 +436,7 @@ impl ChangedFiles {
 
     fn read(&self, number: usize, buf: &mut [u8], offset: u64) -> io::Result<()> {
         self.check(number)?;
-        let (pool, identity) = (&self.root.pool, self.versions[number].identity);
+        let (pool, identity) = (&self.root.pool, self.identities[number]);
         let read = pool.read(identity, || self.open(number), buf, offset);
         // A change during the read would mix bytes.
         self.check(number)?;

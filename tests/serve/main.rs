@@ -7,6 +7,8 @@ mod conditions;
 #[cfg(target_os = "linux")]
 mod confined;
 mod dav;
+#[cfg(target_os = "linux")]
+mod edit;
 mod files;
 mod guard;
 mod kit;

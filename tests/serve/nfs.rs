@@ -12,21 +12,26 @@ use testkit::mount::{Fixture, has_programs};
 use crate::kit::Server;
 
 const MOUNT: u32 = 100_005;
-const NFS: u32 = 100_003;
+pub(crate) const NFS: u32 = 100_003;
+
+/// Procedures.
+pub(crate) const LOOKUP: u32 = 3;
+pub(crate) const READ: u32 = 6;
+const READDIR: u32 = 16;
 
 /// Results of calls.
 const ACCESS: u32 = 13;
 const READ_ONLY: u32 = 30;
-const STALE: u32 = 70;
+pub(crate) const STALE: u32 = 70;
 
 /// A server with its port for NFS.
-struct Export {
+pub(crate) struct Export {
     server: Server,
     port: u16,
 }
 
 impl Export {
-    fn start(source: &std::path::Path, more: &[&str]) -> Self {
+    pub(crate) fn start(source: &std::path::Path, more: &[&str]) -> Self {
         let words = [&["--nfs", "0"], more].concat();
         let words = words.iter().map(std::ffi::OsStr::new);
         let mut server = Server::start(words.chain([source.as_os_str()]));
@@ -38,7 +43,7 @@ impl Export {
         Self { server, port }
     }
 
-    fn connect(&self) -> TcpStream {
+    pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream
             .set_read_timeout(Some(Duration::from_secs(30)))
@@ -66,17 +71,46 @@ impl Export {
         }
     }
 
+    /// Returns the handle of the root.
+    pub(crate) fn mount_root(&self) -> Vec<u8> {
+        self.mount(&format!("/t/{}", self.server.token)).unwrap()
+    }
+
+    /// Returns the handle of a directory.
+    pub(crate) fn mount_path(&self, path: &str) -> Vec<u8> {
+        self.mount(&format!("/t/{}/{path}", self.server.token))
+            .unwrap()
+    }
+
+    /// Returns the names that a directory lists, in their order.
+    pub(crate) fn listed(&self, directory: &[u8]) -> Vec<String> {
+        let size = 64_u32 << 10;
+        let args = [&opaque(directory)[..], &[0; 16], &size.to_be_bytes()].concat();
+        let listed = call(&mut self.connect(), NFS, READDIR, &args);
+        assert_eq!(number(&listed, 0), 0);
+        let (mut names, mut at) = (Vec::new(), 16);
+        while number(&listed, at) == 1 {
+            let length = number(&listed, at + 12) as usize;
+            let name = &listed[at + 16..at + 16 + length];
+            names.push(String::from_utf8(name.to_vec()).unwrap());
+            at += 16 + length.next_multiple_of(4) + 8;
+        }
+        assert_eq!(number(&listed, at + 4), 1, "it is complete");
+        names.sort();
+        names
+    }
+
     /// Returns the result of asking for the attributes of a handle.
-    fn attributes(&self, handle: &[u8]) -> u32 {
+    pub(crate) fn attributes(&self, handle: &[u8]) -> u32 {
         number(&call(&mut self.connect(), NFS, 1, &opaque(handle)), 0)
     }
 }
 
-fn number(bytes: &[u8], at: usize) -> u32 {
+pub(crate) fn number(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes(*bytes[at..].first_chunk().unwrap())
 }
 
-fn opaque(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn opaque(bytes: &[u8]) -> Vec<u8> {
     let mut all = (bytes.len() as u32).to_be_bytes().to_vec();
     all.extend_from_slice(bytes);
     all.resize(all.len().next_multiple_of(4), 0);
@@ -95,7 +129,7 @@ fn record(program: u32, procedure: u32, args: &[u8]) -> Vec<u8> {
 }
 
 /// Calls a procedure, and returns its results.
-fn call(stream: &mut TcpStream, program: u32, procedure: u32, args: &[u8]) -> Vec<u8> {
+pub(crate) fn call(stream: &mut TcpStream, program: u32, procedure: u32, args: &[u8]) -> Vec<u8> {
     stream.write_all(&record(program, procedure, args)).unwrap();
     let mut head = [0; 4];
     stream.read_exact(&mut head).unwrap();

@@ -59,6 +59,12 @@ impl Confinement {
         Self::new(edit_rules(path), Work::Edit)
     }
 
+    /// Permits the access that a thread needs to watch the folder at `path`.
+    #[cfg(all(edit, serve))]
+    pub(super) fn to_watch(path: &Path) -> Self {
+        Self::new(rules(&[path.to_owned()]), Work::Edit)
+    }
+
     /// Permits to communicate with clients that connect, by sockets that are open.
     pub fn to_clients() -> Self {
         Self::new(nothing(), Work::Serve)

@@ -179,7 +179,16 @@ fn open_edited(
     confined: &Confined,
     notifier: Option<Notifier>,
 ) -> Result<Tree, Failure> {
-    edit::open(plan, folder, options, confined, notifier).map(Tree::Edited)
+    let point = options.mount_point.as_deref();
+    let sourced = edit::Sourced::prepare(&plan.sources, folder, &plan.options, point)?;
+    let opened = sourced.open_folder()?;
+    let refused = move |path: &str, reason: &str| {
+        if let Some(notifier) = &notifier {
+            notifier.notify(&format!("{path} is refused"), reason);
+        }
+    };
+    let mount = sourced.open(opened, options, confined, refused)?;
+    Ok(Tree::Edited(mount))
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -2,18 +2,23 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::confine::{Confined, Confinement};
+#[cfg(edit)]
+use super::edit;
 use super::{reading_threads, signals};
 use crate::app::without_mount::vfs_options;
 use crate::app::{Failure, MountOptions, shortened, tell};
 use crate::mount::{Sources, Vfs};
+#[cfg(edit)]
+use crate::serve::Followed;
 use crate::serve::{
-    self, Guard, Handles, HostName, Network, Patience, Serving, Site, SourceIdentity, Texts, Token,
+    self, Equipment, Guard, Handles, HostName, Network, Patience, Served, Serving, SourceIdentity,
+    Texts, Token,
 };
 
 /// The usual port, and how many are tried if it is in use.
@@ -77,24 +82,8 @@ pub fn serve(
     let address = address_of(&listeners)?;
     let nfs = serve.nfs.map(listen).transpose()?;
     let nfs_address = nfs.as_ref().map(address_of_one).transpose()?;
-    let prepared = sources.prepare()?;
-    let prepared = prepared.with_changes(&options.apply, options.apply_strict)?;
-    let identity = SourceIdentity::of(&prepared);
-    let salt = random().map_err(|error| Failure::Other("cannot make random numbers", error))?;
-    let vfs_options = vfs_options(sources, options)?;
-    serve::read_page_in_development();
     let confined = Confined::start(!options.no_sandbox).map_err(Failure::no_thread)?;
-    let confinement = options.confinement(&prepared.paths());
-    let key = random().map_err(|error| Failure::Other("cannot make a key", error))?;
-    let handles = Handles::new(token.clone(), key);
-    let texts = texts(options);
-    let site = confined.run(move || {
-        confinement.restrict_files()?;
-        Ok(Vfs::open_prepared(prepared, vfs_options)
-            .map(|vfs| Arc::new(Site::new(vfs, &identity, salt, texts, handles))))
-    });
-    let site: io::Result<_> = site.flatten();
-    let site = site.map_err(Failure::no_thread)??;
+    let served = open(sources, options, token.clone(), &confined)?;
     // Until here a signal ends the process at once, even while it waits for a slow source.
     let signals = signals::catch().map_err(Failure::no_signals)?;
     let urls = Urls::new(address, nfs_address, token.as_ref());
@@ -109,7 +98,7 @@ pub fn serve(
     let serving = serving.map_err(Failure::no_thread)?;
     let (serving, started) = {
         let started = confined.run(move || {
-            let started = serving.read(&site);
+            let started = serving.read(&served);
             (serving, started)
         });
         started.map_err(Failure::no_thread)?
@@ -132,6 +121,69 @@ pub fn serve(
     ::log::logger().flush();
     ended.map_err(|error| Failure::Other("the server ended unexpectedly", error))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Opens what is served, in threads that are confined to it.
+fn open(
+    sources: &Sources,
+    options: &MountOptions,
+    token: Option<Token>,
+    confined: &Confined,
+) -> Result<Arc<Served>, Failure> {
+    let vfs_options = vfs_options(sources, options)?;
+    serve::read_page_in_development();
+    let unmade = |error| Failure::Other("cannot make random numbers", error);
+    let (salt, key) = (random().map_err(unmade)?, random().map_err(unmade)?);
+    let equip = |identity| Equipment {
+        identity,
+        salt,
+        texts: texts(options),
+        handles: Handles::new(token, key),
+    };
+    if let Some(folder) = &options.edit {
+        return follow(sources, folder, options, vfs_options, confined, equip);
+    }
+    let prepared = sources.prepare()?;
+    let prepared = prepared.with_changes(&options.apply, options.apply_strict)?;
+    let equipment = equip(SourceIdentity::of(&prepared));
+    let confinement = options.confinement(&prepared.paths());
+    let served = confined.run(move || {
+        confinement.restrict_files()?;
+        Ok(Vfs::open_prepared(prepared, vfs_options)
+            .map(|vfs| Arc::new(Served::fixed(vfs, equipment))))
+    });
+    let served: io::Result<_> = served.flatten();
+    Ok(served.map_err(Failure::no_thread)??)
+}
+
+/// Opens sources with a folder of edits, whose changes are followed.
+#[cfg(edit)]
+fn follow(
+    sources: &Sources,
+    folder: &Path,
+    options: &MountOptions,
+    vfs_options: crate::mount::Options,
+    confined: &Confined,
+    equip: impl FnOnce(SourceIdentity) -> Equipment,
+) -> Result<Arc<Served>, Failure> {
+    let sourced = edit::Sourced::prepare(sources, folder, options, None)?;
+    let equipment = equip(SourceIdentity::of(&sourced.prepared));
+    let opened = sourced.follow_folder()?;
+    let mount = sourced.open(opened, vfs_options, confined, |_, _| {})?;
+    let served = confined.run(move || Arc::new(Served::followed(Followed::new(mount), equipment)));
+    served.map_err(Failure::no_thread)
+}
+
+#[cfg(not(edit))]
+fn follow(
+    _sources: &Sources,
+    _folder: &Path,
+    _options: &MountOptions,
+    _vfs_options: crate::mount::Options,
+    _confined: &Confined,
+    _equip: impl FnOnce(SourceIdentity) -> Equipment,
+) -> Result<Arc<Served>, Failure> {
+    Err(Failure::Usage("--edit needs Linux".to_owned()))
 }
 
 /// Starts the thread with the index of texts, which writes to a file without a name and can

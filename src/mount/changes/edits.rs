@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -76,7 +78,7 @@ impl Edits {
     pub(crate) fn put(&mut self, path: &str, file: &Arc<File>) -> io::Result<()> {
         let stat = FileStat::of(file)?;
         let mut table = FileTable::default();
-        table.push(path, stat.size, stat.modified);
+        table.push(path, stat.size, stat.modified, stat.version());
         let bytes = OpenedFile(file.clone(), stat.size);
         let new = NewFile::of(&NewFiles::new(Arc::new(table), Arc::new(bytes)), 0);
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -160,10 +162,30 @@ impl Edits {
         folder.entries.remove(name)
     }
 
+    /// Returns a number that changes with what the folder says.
+    pub(crate) fn version(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        hash(&self.folder, &mut hasher);
+        hasher.finish()
+    }
+
     /// Calls `visit` with everything that the folder says, but for directories, and with
     /// its path.
     pub(crate) fn each(&self, visit: &mut dyn FnMut(&str, &Change)) {
         each_change(&self.folder, "", visit);
+    }
+}
+
+/// Hashes what a folder says. Folders are at most as deep as [`ChangesFolder::read`] permits.
+fn hash(folder: &Folder, hasher: &mut DefaultHasher) {
+    (folder.is_opaque, folder.entries.len()).hash(hasher);
+    for (name, change) in &folder.entries {
+        (name, mem::discriminant(change)).hash(hasher);
+        match change {
+            Change::Directory(inner) => hash(inner, hasher),
+            Change::File(file) => file.version().hash(hasher),
+            _ => {}
+        }
     }
 }
 

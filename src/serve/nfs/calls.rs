@@ -1,7 +1,5 @@
 //! The calls of NFS.
 
-use std::sync::Arc;
-
 use nfs3_types::nfs3::{
     ACCESS3_EXECUTE, ACCESS3_LOOKUP, ACCESS3_READ, ACCESS3res, ACCESS3resfail, ACCESS3resok,
     FSF3_HOMOGENEOUS, FSF3_SYMLINK, FSINFO3res, FSINFO3resfail, FSINFO3resok, FSSTAT3res,
@@ -15,10 +13,11 @@ use nfs3_types::nfs3::{
 use nfs3_types::xdr_codec::{List, Opaque, Pack, Void};
 
 use super::rpc::{Args, Outcome};
-use crate::content::Access;
 use crate::mount::{Attr, Error, FileKind, Ino};
 use crate::platform::user_and_group;
-use crate::serve::site::Site;
+use crate::serve::handles::Handles;
+use crate::serve::nodes::Nodes;
+use crate::serve::site::Served;
 
 /// Most bytes of a read, and of a part of a directory.
 const MAX_READ: u32 = 256 << 10;
@@ -40,9 +39,22 @@ const BLOCK: u64 = 512;
 
 type Result<T> = std::result::Result<T, nfsstat3>;
 
+/// An entry of a listing.
+struct Entry {
+    name: String,
+    ino: Ino,
+    /// Its attributes, with a lookup; none of `.` and `..`.
+    attr: Option<Attr>,
+    /// The cookie of the next one.
+    cookie: u64,
+}
+
 /// Answers a call.
-pub(super) fn answer(site: &Arc<Site>, procedure: u32, args: Args<'_>) -> Outcome {
-    let calls = Calls { site };
+pub(super) fn answer(served: &Served, procedure: u32, args: Args<'_>) -> Outcome {
+    let calls = Calls {
+        nodes: served.nodes(),
+        handles: served.handles(),
+    };
     let answered = match procedure {
         0 => return Outcome::Results(Vec::new()),
         1 => calls.attributes(args),
@@ -96,20 +108,21 @@ fn status(error: Error) -> nfsstat3 {
     }
 }
 
-/// The calls about a site. Each returns `None` if its arguments are wrong.
+/// The calls about what is served. Each returns `None` if its arguments are wrong.
 struct Calls<'s> {
-    site: &'s Site,
+    nodes: &'s dyn Nodes,
+    handles: &'s Handles,
 }
 
 impl Calls<'_> {
     /// Takes a handle, and returns its inode.
     fn ino(&self, args: &mut Args<'_>) -> Option<Result<Ino>> {
         let handle = args.bytes(MAX_HANDLE)?;
-        Some(self.site.handles.ino(handle).map_err(status))
+        Some(self.handles.ino(handle).map_err(status))
     }
 
     fn attr(&self, ino: Ino) -> Result<Attr> {
-        match self.site.vfs().getattr(ino) {
+        match self.nodes.attr(ino) {
             // A number without an inode was of one.
             Err(Error::NotFound) => Err(nfsstat3::NFS3ERR_STALE),
             attr => attr.map_err(status),
@@ -173,22 +186,21 @@ impl Calls<'_> {
 
     /// Finds an entry of a directory, and counts a lookup of it.
     fn find(&self, directory: Ino, name: &[u8]) -> Result<Attr> {
-        let vfs = self.site.vfs();
+        let nodes = self.nodes;
         let name = str::from_utf8(name).map_err(|_| nfsstat3::NFS3ERR_NOENT)?;
         let found = match name {
-            "." => vfs.lookup_again(directory),
-            ".." => vfs.lookup_parent(directory),
-            // In another spelling, a directory would be an alias.
-            name => vfs
-                .spelling(directory, name)
-                .and_then(|name| vfs.lookup(directory, &name)),
+            "." => nodes.lookup_again(directory),
+            ".." => nodes
+                .parent(directory)
+                .and_then(|parent| nodes.lookup_again(parent)),
+            name => nodes.lookup(directory, name),
         };
         found.map_err(status)
     }
 
     /// Returns the handle of an inode that was just looked up.
     fn handle(&self, ino: Ino) -> nfs_fh3 {
-        let handle = self.site.handles.of_lookup(self.site.vfs(), ino);
+        let handle = self.handles.of_lookup(self.nodes, ino);
         nfs_fh3 {
             data: Opaque::owned(handle.to_vec()),
         }
@@ -214,7 +226,7 @@ impl Calls<'_> {
     }
 
     fn link(&self, mut args: Args<'_>) -> Option<Outcome> {
-        let read = |ino| self.site.vfs().readlink(ino).map_err(status);
+        let read = |ino| self.nodes.link(ino).map_err(status);
         let target = self.ino(&mut args)?.and_then(read);
         Some(packed(&match target {
             Ok(target) => READLINK3res::Ok(READLINK3resok {
@@ -229,17 +241,7 @@ impl Calls<'_> {
         let ino = self.ino(&mut args)?;
         let (offset, count) = (args.long()?, args.number()?.min(MAX_READ));
         let read = ino.and_then(|ino| {
-            let vfs = self.site.vfs();
-            let access = match offset {
-                0 => Access::Unknown,
-                _ => Access::Sequential,
-            };
-            let bytes = match vfs.node(ino) {
-                Ok(node) => vfs.read_node(&node, offset, count, access),
-                Err(Error::NotFound) => vfs.read_snapshot(ino, offset, count),
-                Err(error) => Err(error),
-            };
-            let bytes = bytes.map_err(status)?;
+            let bytes = self.nodes.read(ino, offset, count).map_err(status)?;
             let size = self.attr(ino)?.size;
             Ok((offset.saturating_add(bytes.len() as u64) >= size, bytes))
         });
@@ -261,7 +263,7 @@ impl Calls<'_> {
             dots.push((".", directory, 1));
         }
         if cookie < DOTS {
-            let parent = self.site.vfs().parent(directory).map_err(status)?;
+            let parent = self.nodes.parent(directory).map_err(status)?;
             dots.push(("..", parent, DOTS));
         }
         Ok(dots)
@@ -271,53 +273,67 @@ impl Calls<'_> {
     fn listed(&self, args: &mut Args<'_>) -> Option<Result<(Ino, u64)>> {
         let directory = self.ino(args)?;
         let (cookie, verifier) = (args.long()?, args.array()?);
-        let is_known = cookie == 0 || verifier == self.site.handles.verifier();
+        let is_known = cookie == 0 || verifier == self.verifier().0;
         Some(match directory {
             Ok(_) if !is_known => Err(nfsstat3::NFS3ERR_BAD_COOKIE),
             directory => directory.map(|directory| (directory, cookie)),
         })
     }
 
+    fn verifier(&self) -> cookieverf3 {
+        cookieverf3(self.handles.verifier(self.nodes.version()))
+    }
+
+    /// Returns the entries of a directory from a cookie on that fit into `most` bytes, and
+    /// whether these are the last ones. An entry takes this many bytes beside its name.
+    fn entries(
+        &self,
+        (directory, cookie): (Ino, u64),
+        most: usize,
+        bytes: usize,
+    ) -> Result<(Vec<Entry>, bool)> {
+        let (mut entries, mut size, mut eof) = (Vec::new(), ENTRY_PLUS, true);
+        let mut add = |name: &str, ino: Ino, attr: Option<Attr>, cookie: u64| {
+            size += bytes + name.len().next_multiple_of(4);
+            if size > most {
+                eof = false;
+                return true;
+            }
+            entries.push(Entry {
+                name: name.to_owned(),
+                ino,
+                attr,
+                cookie,
+            });
+            false
+        };
+        let mut is_full = false;
+        for (name, ino, cookie) in self.dots(directory, cookie)? {
+            is_full |= add(name, ino, None, cookie);
+        }
+        if !is_full {
+            let start = cookie.saturating_sub(DOTS);
+            let mut each =
+                |name: &str, attr: Attr, next| add(name, attr.ino, Some(attr), next + DOTS);
+            let listed = self.nodes.list(directory, start, &mut each);
+            listed.map_err(status)?;
+        }
+        match entries.is_empty() && !eof {
+            true => Err(nfsstat3::NFS3ERR_TOOSMALL),
+            false => Ok((entries, eof)),
+        }
+    }
+
     fn list(&self, mut args: Args<'_>) -> Option<Outcome> {
         let listed = self.listed(&mut args)?;
         let most = args.number()?.min(MAX_LIST) as usize;
-        let list = listed.and_then(|(directory, cookie)| {
-            let (mut entries, mut size, mut eof) = (Vec::new(), ENTRY_PLUS, true);
-            let mut emit = |name: &str, ino: Ino, cookie: u64| {
-                size += ENTRY + name.len().next_multiple_of(4);
-                if size > most {
-                    eof = false;
-                    return true;
-                }
-                entries.push(entry3 {
-                    fileid: ino.0,
-                    name: filename3(Opaque::owned(name.as_bytes().to_vec())),
-                    cookie,
-                });
-                false
-            };
-            for (name, ino, cookie) in self.dots(directory, cookie)? {
-                emit(name, ino, cookie);
-            }
-            let start = cookie.saturating_sub(DOTS);
-            let listed = self
-                .site
-                .vfs()
-                .readdir(directory, start, &mut |name, ino, _, next| {
-                    emit(name, ino, next + DOTS)
-                });
-            listed.map_err(status)?;
-            match entries.is_empty() && !eof {
-                true => Err(nfsstat3::NFS3ERR_TOOSMALL),
-                false => Ok((entries, eof)),
-            }
-        });
+        let list = listed.and_then(|listed| self.entries(listed, most, ENTRY));
         Some(packed(&match list {
             Ok((entries, eof)) => READDIR3res::Ok(READDIR3resok {
                 dir_attributes: Nfs3Option::None,
-                cookieverf: cookieverf3(self.site.handles.verifier()),
+                cookieverf: self.verifier(),
                 reply: dirlist3 {
-                    entries: List(entries),
+                    entries: List(entries.into_iter().map(|entry| self.plain(entry)).collect()),
                     eof,
                 },
             }),
@@ -325,57 +341,28 @@ impl Calls<'_> {
         }))
     }
 
+    fn plain(&self, entry: Entry) -> entry3<'static> {
+        if entry.attr.is_some() {
+            self.nodes.forget(entry.ino);
+        }
+        entry3 {
+            fileid: entry.ino.0,
+            name: filename3(Opaque::owned(entry.name.into_bytes())),
+            cookie: entry.cookie,
+        }
+    }
+
     fn list_with_attributes(&self, mut args: Args<'_>) -> Option<Outcome> {
         let listed = self.listed(&mut args)?;
         let _names_alone = args.number()?;
         let most = args.number()?.min(MAX_LIST) as usize;
-        let list = listed.and_then(|(directory, cookie)| {
-            let (mut entries, mut size, mut eof) = (Vec::new(), ENTRY_PLUS, true);
-            for (name, ino, cookie) in self.dots(directory, cookie)? {
-                size += ENTRY_PLUS;
-                entries.push(entryplus3 {
-                    fileid: ino.0,
-                    name: filename3(Opaque::owned(name.as_bytes().to_vec())),
-                    cookie,
-                    name_attributes: Nfs3Option::None,
-                    name_handle: Nfs3Option::None,
-                });
-            }
-            let start = cookie.saturating_sub(DOTS);
-            let mut found = Vec::new();
-            let mut emit = |name: &str, attr: Attr, next: u64| {
-                size += ENTRY_PLUS + name.len().next_multiple_of(4);
-                if size > most {
-                    eof = false;
-                    return true;
-                }
-                found.push((name.to_owned(), attr, next + DOTS));
-                false
-            };
-            let listed = self.site.vfs().readdir_plus(directory, start, &mut emit);
-            listed.map_err(status)?;
-            entries.extend(found.into_iter().map(|(name, attr, cookie)| entryplus3 {
-                fileid: attr.ino.0,
-                name: filename3(Opaque::owned(name.into_bytes())),
-                cookie,
-                // Of a generated file the size is not known.
-                name_attributes: match attr.lasting {
-                    true => Nfs3Option::Some(self.fattr(&attr)),
-                    false => Nfs3Option::None,
-                },
-                name_handle: Nfs3Option::Some(self.handle(attr.ino)),
-            }));
-            match entries.is_empty() && !eof {
-                true => Err(nfsstat3::NFS3ERR_TOOSMALL),
-                false => Ok((entries, eof)),
-            }
-        });
+        let list = listed.and_then(|listed| self.entries(listed, most, ENTRY_PLUS));
         Some(packed(&match list {
             Ok((entries, eof)) => READDIRPLUS3res::Ok(READDIRPLUS3resok {
                 dir_attributes: Nfs3Option::None,
-                cookieverf: cookieverf3(self.site.handles.verifier()),
+                cookieverf: self.verifier(),
                 reply: dirlistplus3 {
-                    entries: List(entries),
+                    entries: List(entries.into_iter().map(|entry| self.full(entry)).collect()),
                     eof,
                 },
             }),
@@ -383,9 +370,27 @@ impl Calls<'_> {
         }))
     }
 
+    fn full(&self, entry: Entry) -> entryplus3<'static> {
+        // Of a generated file the size is not known.
+        let lasting = entry.attr.filter(|attr| attr.lasting);
+        entryplus3 {
+            fileid: entry.ino.0,
+            name: filename3(Opaque::owned(entry.name.into_bytes())),
+            cookie: entry.cookie,
+            name_attributes: match lasting {
+                Some(attr) => Nfs3Option::Some(self.fattr(&attr)),
+                None => Nfs3Option::None,
+            },
+            name_handle: match entry.attr {
+                Some(attr) => Nfs3Option::Some(self.handle(attr.ino)),
+                None => Nfs3Option::None,
+            },
+        }
+    }
+
     fn space(&self, mut args: Args<'_>) -> Option<Outcome> {
         let ino = self.ino(&mut args)?;
-        let extent = self.site.vfs().extent();
+        let extent = self.nodes.extent();
         Some(packed(&match ino {
             Ok(_) => FSSTAT3res::Ok(FSSTAT3resok {
                 obj_attributes: Nfs3Option::None,
@@ -432,7 +437,7 @@ impl Calls<'_> {
                 name_max: MAX_NAME as u32,
                 no_trunc: true,
                 chown_restricted: true,
-                case_insensitive: !self.site.vfs().options().case_sensitive,
+                case_insensitive: !self.nodes.is_case_sensitive(),
                 case_preserving: true,
             }),
             Err(error) => PATHCONF3res::Err((error, PATHCONF3resfail::default())),

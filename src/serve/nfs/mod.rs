@@ -9,21 +9,19 @@ mod calls;
 mod mount;
 mod rpc;
 
-use std::sync::Arc;
-
 use self::rpc::{Call, Outcome};
-use super::site::Site;
+use super::site::Served;
 
 /// Returns the answer to a record; `None` if it is no call, after which nothing of its
 /// connection means anything.
-pub(super) fn answer(site: &Arc<Site>, record: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn answer(served: &Served, record: &[u8]) -> Option<Vec<u8>> {
     let (call, args) = Call::parse(record)?;
     let outcome = match (call.program, call.version) {
         (nfs3_types::nfs3::PROGRAM, nfs3_types::nfs3::VERSION) => {
-            calls::answer(site, call.procedure, args)
+            calls::answer(served, call.procedure, args)
         }
         (nfs3_types::mount::PROGRAM, nfs3_types::mount::VERSION) => {
-            mount::answer(site, call.procedure, args)
+            mount::answer(served, call.procedure, args)
         }
         (nfs3_types::nfs3::PROGRAM | nfs3_types::mount::PROGRAM, _) => Outcome::OtherVersion,
         _ => Outcome::OtherProgram,

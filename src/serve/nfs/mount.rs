@@ -1,13 +1,12 @@
 //! The calls of MOUNT.
 
-use std::sync::Arc;
-
 use nfs3_types::mount::{fhandle3, mountres3, mountres3_ok, mountstat3};
 use nfs3_types::xdr_codec::Opaque;
 
 use super::rpc::{Args, Outcome};
-use crate::mount::FileKind;
-use crate::serve::site::{Place, Site};
+use crate::mount::{FileKind, Ino, Result};
+use crate::serve::nodes::Nodes;
+use crate::serve::site::{Place, Served};
 
 /// Longest path.
 const MAX_PATH: usize = 1024;
@@ -16,7 +15,7 @@ const MAX_PATH: usize = 1024;
 const FLAVORS: [u32; 2] = [0, 1];
 
 /// Answers a call.
-pub(super) fn answer(site: &Arc<Site>, procedure: u32, mut args: Args<'_>) -> Outcome {
+pub(super) fn answer(served: &Served, procedure: u32, mut args: Args<'_>) -> Outcome {
     match procedure {
         // Nothing; and what is mounted no more, of which no list is kept.
         0 | 3 | 4 => Outcome::Results(Vec::new()),
@@ -24,7 +23,7 @@ pub(super) fn answer(site: &Arc<Site>, procedure: u32, mut args: Args<'_>) -> Ou
             let Some(path) = args.bytes(MAX_PATH) else {
                 return Outcome::Garbage;
             };
-            let mounted = match mounted(site, path) {
+            let mounted = match mounted(served, path) {
                 Ok(handle) => mountres3::Ok(mountres3_ok {
                     fhandle: fhandle3(Opaque::owned(handle)),
                     auth_flavors: FLAVORS.to_vec(),
@@ -41,17 +40,26 @@ pub(super) fn answer(site: &Arc<Site>, procedure: u32, mut args: Args<'_>) -> Ou
 }
 
 /// Returns the handle of an exported directory.
-fn mounted(site: &Site, path: &[u8]) -> Result<Vec<u8>, mountstat3> {
+fn mounted(served: &Served, path: &[u8]) -> std::result::Result<Vec<u8>, mountstat3> {
     let path = str::from_utf8(path).ok();
-    let path = path.and_then(|path| site.handles.exported(path));
+    let path = path.and_then(|path| served.handles().exported(path));
     let path = path.ok_or(mountstat3::MNT3ERR_ACCES)?;
-    let place = Place::find(site.vfs(), path).map_err(|_| mountstat3::MNT3ERR_NOENT)?;
+    let place = Place::find(&served.now(), path).map_err(|_| mountstat3::MNT3ERR_NOENT)?;
     if place.found.attr.kind != FileKind::Directory {
         return Err(mountstat3::MNT3ERR_NOTDIR);
     }
-    let ino = place.found.attr.ino;
-    // A lookup of its own, besides those that end with the place.
-    let looked_up = site.vfs().lookup_again(ino);
-    looked_up.map_err(|_| mountstat3::MNT3ERR_NOENT)?;
-    Ok(site.handles.of_lookup(site.vfs(), ino).to_vec())
+    let nodes = served.nodes();
+    let ino = looked_up(nodes, &place.found.path).map_err(|_| mountstat3::MNT3ERR_NOENT)?;
+    Ok(served.handles().of_lookup(nodes, ino).to_vec())
+}
+
+/// Looks up the directory at a path without links, and counts one lookup of it.
+fn looked_up(nodes: &dyn Nodes, path: &str) -> Result<Ino> {
+    let mut last = nodes.lookup_again(Ino::ROOT)?.ino;
+    for name in path.split('/').filter(|name| !name.is_empty()) {
+        let found = nodes.lookup(last, name);
+        nodes.forget(last);
+        last = found?.ino;
+    }
+    Ok(last)
 }

@@ -124,7 +124,7 @@ fn number(
             }
             Node::File(file) => {
                 let row = Row::File(sources.len() as u32);
-                table.push(&path, file.source.len(), file.modified.into());
+                table.push(&path, file.source.len(), file.modified.into(), 0);
                 sources.push(Arc::new(file.source));
                 row
             }

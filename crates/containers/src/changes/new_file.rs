@@ -29,18 +29,20 @@ struct Row {
     /// The end of its bytes in the source.
     end: u64,
     modified: i64,
+    version: u64,
 }
 
 impl FileTable {
     /// Adds a file with its length in bytes and its modification time in seconds since
-    /// 1970 UTC.
-    pub fn push(&mut self, path: &str, len: u64, modified: i64) {
+    /// 1970 UTC. `version` is a number that changes with its bytes, or 0.
+    pub fn push(&mut self, path: &str, len: u64, modified: i64, version: u64) {
         let start = self.rows.last().map_or(0, |row| row.end);
         self.paths.push_str(path);
         self.rows.push(Row {
             path_end: self.paths.len(),
             end: start.saturating_add(len),
             modified,
+            version,
         });
     }
 
@@ -52,6 +54,14 @@ impl FileTable {
         let start = number.checked_sub(1);
         let start = start.map_or(0, |before| self.rows[before].path_end);
         &self.paths[start..self.rows[number].path_end]
+    }
+
+    /// Returns the number that changes with the bytes of a file.
+    ///
+    /// # Panics
+    /// Panics if there is no such file.
+    pub fn version(&self, number: usize) -> u64 {
+        self.rows[number].version
     }
 
     /// Returns the bytes of the source that a file has.
@@ -174,6 +184,14 @@ impl NewFile {
         match &self.0 {
             Place::Alone(_) => None,
             Place::Row(files, number) => Some(files.table.rows[*number as usize].modified),
+        }
+    }
+
+    /// Returns a number that changes with its bytes; 0 if there is none.
+    pub fn version(&self) -> u64 {
+        match &self.0 {
+            Place::Alone(_) => 0,
+            Place::Row(files, number) => files.table.version(*number as usize),
         }
     }
 

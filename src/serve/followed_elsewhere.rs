@@ -1,0 +1,122 @@
+//! Systems where no tree follows a folder of edits.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::nodes::Nodes;
+use crate::content;
+use crate::mount::{Attr, Extent, Ino, Result, Vfs};
+
+/// A tree that follows a folder of edits; there is none.
+pub enum Followed {}
+
+/// What it shows at a time.
+pub(super) enum Shown {}
+
+/// A file that is shown instead of that of the tree.
+#[derive(Clone)]
+pub(super) enum Beside {}
+
+impl Followed {
+    pub(super) fn now(&self) -> Shown {
+        match *self {}
+    }
+}
+
+impl Shown {
+    pub(super) fn vfs(&self) -> &Arc<Vfs> {
+        match *self {}
+    }
+
+    pub(super) fn of_folder(&self) -> u64 {
+        match *self {}
+    }
+
+    pub(super) fn beside(&self, _path: &str) -> Option<Beside> {
+        match *self {}
+    }
+
+    pub(super) fn names_beside(&self, _directory: &str) -> BTreeSet<String> {
+        match *self {}
+    }
+
+    pub(super) fn paths(&self) -> BTreeSet<String> {
+        match *self {}
+    }
+}
+
+impl Beside {
+    pub(super) fn is_saved(&self) -> bool {
+        match *self {}
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        match *self {}
+    }
+
+    pub(super) fn modified(&self) -> i64 {
+        match *self {}
+    }
+
+    pub(super) fn read(&self, _offset: u64, _size: u32) -> io::Result<content::Bytes> {
+        match *self {}
+    }
+}
+
+impl Nodes for Followed {
+    fn version(&self) -> u64 {
+        match *self {}
+    }
+
+    fn is_case_sensitive(&self) -> bool {
+        match *self {}
+    }
+
+    fn extent(&self) -> Extent {
+        match *self {}
+    }
+
+    fn trim(&self) {
+        match *self {}
+    }
+
+    fn attr(&self, _ino: Ino) -> Result<Attr> {
+        match *self {}
+    }
+
+    fn lookup(&self, _directory: Ino, _name: &str) -> Result<Attr> {
+        match *self {}
+    }
+
+    fn lookup_again(&self, _ino: Ino) -> Result<Attr> {
+        match *self {}
+    }
+
+    fn parent(&self, _directory: Ino) -> Result<Ino> {
+        match *self {}
+    }
+
+    fn link(&self, _ino: Ino) -> Result<Vec<u8>> {
+        match *self {}
+    }
+
+    fn read(&self, _ino: Ino, _offset: u64, _size: u32) -> Result<Bytes> {
+        match *self {}
+    }
+
+    fn list(
+        &self,
+        _directory: Ino,
+        _start: u64,
+        _emit: &mut dyn FnMut(&str, Attr, u64) -> bool,
+    ) -> Result<()> {
+        match *self {}
+    }
+
+    fn forget(&self, _ino: Ino) {
+        match *self {}
+    }
+}
