@@ -98,7 +98,7 @@ impl Nodes for Followed {
     }
 
     fn is_case_sensitive(&self) -> bool {
-        self.now().vfs().options.case_sensitive
+        self.now().vfs().options().case_sensitive
     }
 
     fn extent(&self) -> Extent {

@@ -60,7 +60,7 @@ impl Nodes for Vfs {
     }
 
     fn is_case_sensitive(&self) -> bool {
-        self.options.case_sensitive
+        self.options().case_sensitive
     }
 
     fn extent(&self) -> Extent {

@@ -134,7 +134,7 @@ impl Common {
             handles,
         } = equipment;
         let mut base = Sha256::new();
-        let options = &vfs.options;
+        let options = vfs.options();
         base.update(env!("CARGO_PKG_VERSION"));
         base.update(format!(
             "{:?} {:?} {} {} {:?}",
