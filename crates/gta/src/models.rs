@@ -287,7 +287,6 @@ impl Models {
     }
 }
 
-/// Reads a dictionary.
 pub(crate) fn read_dictionary(file: AssetRef, context: &dyn AssetContext) -> Option<Txd> {
     txd::parse(&context.read(file)?).ok()
 }

@@ -34,7 +34,6 @@ fn command(directory: &Path, sources: &[&str]) -> Command {
     command
 }
 
-/// Indexes sources of a directory.
 fn index(directory: &Path, sources: &[&str]) -> Run {
     run(&mut command(directory, sources))
 }

@@ -351,7 +351,6 @@ struct EditedKey {
 }
 
 impl EditedKey {
-    /// Reads a key.
     fn read(key: &Value, kind: KeyKind) -> Result<Self, String> {
         fn part<F: Field + Default>(value: &Value, name: &str) -> Result<Option<F>, String> {
             let mut part = F::default();

@@ -183,7 +183,6 @@ fn fields(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tab
     )
 }
 
-/// Edits the table of links.
 fn links(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<TableEdits, String> {
     let derived = [
         "source",
@@ -205,7 +204,6 @@ fn links(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<Tabl
     Table::new(context, shown, "source", &place)?.edits(edited, &rules)
 }
 
-/// Edits the table of placements.
 fn placements(
     context: &dyn AssetContext,
     shown: &[u8],
@@ -221,7 +219,6 @@ fn placements(
     Table::new(context, shown, "id", &place)?.edits(edited, &rules)
 }
 
-/// Edits the table of texts.
 fn texts(context: &dyn AssetContext, shown: &[u8], edited: &[u8]) -> Result<TableEdits, String> {
     let rules = Rules {
         keys: &[&["id"], &["name"]],

@@ -329,7 +329,6 @@ impl Group {
         (self.name, self.item) == (part.name, part.item)
     }
 
-    /// Adds the new fields of a part.
     fn add_fields(&mut self, part: &Part, words: &dyn Words) {
         self.has_kind |= part.kind.is_some();
         for &column in part.record.layout() {

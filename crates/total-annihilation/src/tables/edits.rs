@@ -51,7 +51,6 @@ pub(super) fn rows(
     edits.finish(&read, &changes)
 }
 
-/// Edits the table of all texts.
 pub(super) fn texts(
     context: &dyn AssetContext,
     shown: &[u8],

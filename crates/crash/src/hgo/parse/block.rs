@@ -78,7 +78,6 @@ impl BlockKind {
     }
 }
 
-/// Reads the header of a block.
 pub(super) fn read_header(cursor: &mut Cursor<'_>, depth: u8) -> Result<Block> {
     let offset = cursor.offset();
     let tag = cursor.u32("block type")?.to_le_bytes();
