@@ -1,5 +1,5 @@
-//! An asset format needs nothing but its `ViewFormat`: one that is made up here
-//! is shown, converted, drawn as a thumbnail, and known to desktops.
+//! An asset format needs only its `ViewFormat`: a made-up format is shown, converted,
+//! drawn as a thumbnail, and known to desktops.
 
 use std::fs;
 use std::time::{Duration, Instant};

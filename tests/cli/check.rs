@@ -475,7 +475,7 @@ fn the_tracks_of_a_cue_sheet_have_their_own_checksums() {
     assert_eq!(sum("game.bin"), sums(&whole)[2]);
     assert_eq!(sum("track 01 of game.bin"), sums(&data)[2]);
     assert_eq!(sum("track 02 of game.bin"), sums(&audio)[2]);
-    // Lists have either the tracks or the whole image.
+    // Lists contain either the tracks or the whole image.
     let dat = fixture.dir().join("list.dat");
     let code = |files: &[(&str, &[u8])]| {
         fs::write(&dat, list(files)).unwrap();

@@ -25,8 +25,8 @@ use testkit::sources::file;
 const FILES: usize = 12;
 const SIZE: usize = 300_000;
 
-/// Returns a disc with files of no format, and the files. They can be packed, and
-/// begin with different bytes; the first one is in a directory.
+/// Returns a disc with files of no known format, and the files. They are compressible,
+/// and begin with different bytes; the first one is in a directory.
 fn disc() -> (Disc, Vec<Vec<u8>>) {
     let mut disc = Disc::default();
     let file = |number: usize| [noise(number as u64, 64), text(SIZE + number)].concat();
@@ -67,7 +67,7 @@ fn bytes_read_by(command: &mut Command) -> Option<u64> {
     let mut child = command.stdout(Stdio::null()).spawn().unwrap();
     let id = child.id();
     let pid = Pid::from_raw(id.try_into().unwrap()).unwrap();
-    // It stays a zombie, whose counters can be read.
+    // It remains a zombie, whose counters can be read.
     waitid(
         WaitId::Pid(pid),
         WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
@@ -204,7 +204,7 @@ fn what_is_damaged_in_a_block_image_is_named_and_all_else_is_read() {
         let cause = finding["cause"].as_str().unwrap();
         assert!(cause.contains(&format!("block {block}")), "{cause}");
     }
-    // All bytes of the image, and of the files but for the sectors in the block.
+    // All bytes of the image, and of the files except for the sectors in the block.
     let size: usize = files.iter().map(Vec::len).sum();
     let all = (image.len() + size - BLOCK) as u64;
     assert_eq!(summary["bytes"], all, "{stdout}");

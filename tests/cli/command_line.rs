@@ -202,8 +202,8 @@ fn mandoc_finds_no_errors_in_the_man_pages() {
     }
 }
 
-/// Types lines into an interactive bash, where a tab completes, and returns the
-/// arguments of each command that bash runs, separated by blanks.
+/// Types lines into an interactive bash, where a tab completes. Returns the arguments
+/// of each command that bash runs, separated by spaces.
 fn typed_in_bash(lines: &[&str]) -> Vec<String> {
     let dir = tempdir().unwrap();
     let mut setup = String::new();

@@ -80,7 +80,7 @@ fn the_files_of_an_archive_can_be_packed_again() {
         "a.HIP",
         &hip([("ped.ifp", &package[..]), ("b", b"b")].into_iter()),
     );
-    // Links to the assets in layers/, which are not chosen.
+    // Links to the assets in layers/, which are not selected.
     extracted(&fixture, &["types"]);
     let mut pack = hpi("pack");
     let again = fixture.dir().join("again.HIP");
@@ -357,7 +357,7 @@ fn nothing_unfinished_is_left_after_a_signal() {
     let large = File::new(fixtures::noise(1, 8 << 20), Method::Stored);
     let archive = V1::new(vec![entry(b"large.bin", large)]).build().bytes;
     let source = FaultyFs::new(&root, &[("a.hpi", &archive)]);
-    // The table is read, and not all of the file.
+    // The table is read, but not the whole file.
     source.set(Mode::HangsAfter(16));
     let out = work.path().join("out");
     let temporary = |path: &&PathBuf| path.to_string_lossy().contains(".hpi-");
@@ -404,7 +404,7 @@ fn the_source_is_not_replaced_by_a_file_of_its_name() {
 #[test]
 fn nested_archives_that_cannot_be_read_are_named() {
     let mut cut = container_seeds::zip_with("a.txt", b"a");
-    // Says that it is the second of several volumes.
+    // Claims to be the second of several volumes.
     let end = cut.len() - 22;
     cut[end + 4] = 1;
     let fixture = folder(|source| {

@@ -1,5 +1,5 @@
-//! Our files on desktops: their types by name and content, and the programs
-//! that are offered for them.
+//! Our file types on desktops: detection by name and content, and the programs offered
+//! for them.
 
 use std::collections::BTreeSet;
 use std::fs;

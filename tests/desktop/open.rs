@@ -173,7 +173,7 @@ fn an_archive_is_edited_by_a_click_and_refused_files_are_shown() {
     let folder = session.path("my mod.ufo.mod");
     assert_eq!(fs::read(folder.join("new.txt")).unwrap(), b"new");
     assert!(session.lines("notified").is_empty());
-    // Programs that ignore the error of closing a file say nothing.
+    // Programs that ignore errors when closing a file report nothing.
     let _ = fs::write(mount_point.join("converted/logo.png"), "no picture");
     eventually("the refusal is shown", || {
         !session.lines("notified").is_empty()
@@ -196,7 +196,8 @@ fn a_stopped_mount_is_an_error_after_two_seconds_and_others_can_be_opened() {
     let process = process_with(&point);
     let signal = |signal| rustix::process::kill_process(process, signal).unwrap();
     signal(Signal::STOP);
-    // A thread that stops with a request in hand keeps the requester waiting for ever.
+    // A thread that is stopped with a request in progress keeps the requester waiting
+    // forever.
     let tasks = format!("/proc/{}/task", process.as_raw_nonzero());
     eventually("all threads are stopped", || {
         fs::read_dir(&tasks).unwrap().all(|task| {
@@ -295,7 +296,7 @@ fn a_mount_in_use_is_not_unmounted_and_a_dead_one_is_replaced() {
         "{notified}"
     );
     drop(file);
-    // A child that another test has just forked may have the file for a moment.
+    // A child that another test has just forked may briefly have the file open.
     eventually("it is unmounted", || {
         session.open(&[&"-u", &archive]).code == Some(0)
     });

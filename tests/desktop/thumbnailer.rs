@@ -208,7 +208,7 @@ fn a_file_on_a_mount_is_drawn_alike_where_only_the_file_can_be_opened() {
     let mount = packed(fill).mount(&[]);
     let preview = fs::read(mount.file("objects3d/cube.3do.meta/preview.png")).unwrap();
 
-    // As file managers do: the file alone is bound to another place.
+    // Like file managers: the single file is bound to another place.
     let sandbox = tempdir().unwrap();
     let (input, output) = (sandbox.path().join("input.3do"), sandbox.path().join("png"));
     fs::write(&input, "").unwrap();

@@ -248,7 +248,7 @@ fn of_an_asset_and_its_converted_file_the_last_one_wins() {
     assert_eq!(editing.read(TEXT), b"Hi");
     editing.write(TEXT, "Hello you");
     assert_eq!(editing.read(ASSET), b"\0\0\0\x09Hello you\0\0\0");
-    // At once: a folder with both could not be applied.
+    // Immediately: a folder with both could not be applied.
     assert_eq!(editing.edits(), [".Trash-hpimount/greeting.text", TEXT]);
     editing.assert_applied();
     editing.write(ASSET, b"\0\0\0\x02Ho\0\0");
@@ -324,7 +324,8 @@ fn an_asset_is_edited_by_all_of_its_names() {
     let target = fs::read_link(greeting).unwrap();
     assert!(target.ends_with(Path::new("greeting.text")), "{target:?}");
     editing.assert_applied();
-    // Renamed onto, as editors do: the bytes are the asset's, and the link comes back.
+    // Replaced by renaming, as editors do: the asset gets the bytes, and the link comes
+    // back.
     let temporary = greeting.with_file_name(".goutputstream-ABCDEF");
     fs::write(&temporary, b"\0\0\0\x03Hey\0").unwrap();
     fs::rename(&temporary, greeting).unwrap();
@@ -332,7 +333,7 @@ fn an_asset_is_edited_by_all_of_its_names() {
     assert_eq!(fs::read_link(greeting).unwrap(), target);
     assert_eq!(editing.edits(), [ASSET]);
     editing.assert_applied();
-    // Removed by one name, it is gone by all.
+    // Removing one name removes all.
     fs::remove_file(greeting).unwrap();
     assert!(fs::symlink_metadata(greeting).is_err());
     assert!(!editing.path(ASSET).exists());
@@ -351,7 +352,7 @@ fn an_edited_picture_is_put_into_the_archive_that_replaces_the_one_before() {
     let edited = png_of(4, 3, pixels);
     editing.write(&picture, &edited);
     let asset = editing.read("a.hpi.d/bitmaps/logo.pcx");
-    // A save elsewhere does not make it anew, and changes nothing of it.
+    // Saving another file does not rebuild it.
     editing.write("other.txt", "other");
     assert!(editing.read("a.hpi.d/bitmaps/logo.pcx") == asset);
     editing.assert_applied();

@@ -78,7 +78,7 @@ const fn whole(what: &'static str, act: fn(&Path) -> io::Result<()>) -> Step {
     }
 }
 
-/// A step that removes a name and puts a mark or a file there.
+/// A step that removes a name and puts a deletion mark or a file there.
 const fn parts(what: &'static str, act: fn(&Path) -> io::Result<()>) -> Step {
     Step {
         what,
@@ -314,11 +314,12 @@ struct Ended {
     is_killed: bool,
 }
 
-/// Makes all steps in a mount, unless it is killed at the `count`th `call`, and unmounts it.
+/// Makes all steps in a mount, unless it is killed at the `count`th `call`, and
+/// unmounts it.
 fn use_until_killed(editing: &Editing, steps: &[Step], call: &str, count: usize) -> Ended {
     let mut tracer = kill_at(editing, call, count);
     let done = {
-        // It leads to the mount also after it was detached.
+        // It leads to the mount even after it was detached.
         let root = File::open(editing.mount().path()).unwrap();
         let root = PathBuf::from(format!("/proc/self/fd/{}", root.as_raw_fd()));
         let failed = steps.iter().position(|step| {

@@ -1,4 +1,4 @@
-//! Converted files that show one value: the last one that is saved counts, value by value.
+//! Converted files that show the same value: the last saved file wins, value by value.
 
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
@@ -67,7 +67,7 @@ fn the_last_of_two_files_counts_for_the_values_that_it_changes() {
     assert_eq!(fs::read_to_string(saved).unwrap(), DISABLED);
     editing.remount();
     assert_disabled(&editing, 9.0);
-    // The object's own file counts again when it is the last one.
+    // The object's own file wins again when it is saved last.
     editing.write(FIRST, r#"{"body": {"seconds": 4}}"#);
     let first = editing.read("layers/00-DEFAULT/FIRST.timr");
     assert_eq!(first[8..12], 4.0_f32.to_bits().to_be_bytes());

@@ -74,7 +74,7 @@ fn run(editing: &Editing, program: &str, arguments: &[&str]) {
     assert!(ran.status.success(), "{program} {arguments:?}: {said}");
 }
 
-/// Returns whether these programs, which take long to start, are to run.
+/// Returns whether to run these programs, which start slowly.
 fn has_time_for(programs: &[&str]) -> bool {
     let has_time = trial::part(false, true);
     if !has_time {
@@ -83,7 +83,7 @@ fn has_time_for(programs: &[&str]) -> bool {
     has_time && has_programs(programs)
 }
 
-/// Returns a file of the changed archive, by a reader that knows nothing of the mount.
+/// Returns a file of the changed archive, by a reader that is independent of the mount.
 fn in_archive(editing: &Editing, path: &str) -> Vec<u8> {
     let work = tempdir().unwrap();
     let (archive, nothing) = (work.path().join("a.hpi"), work.path().join("none"));

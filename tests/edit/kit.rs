@@ -1,4 +1,4 @@
-//! An archive that is mounted so that it can be edited.
+//! An archive in an editable mount.
 
 use std::fs;
 use std::io;
@@ -14,7 +14,7 @@ use testkit::mount::{Fixture, Mount, eventually, hpimount};
 /// The text of a unit in [`units`].
 pub(crate) const UNIT: &str = "[UNITINFO]\n\t{\n\tName=Tank;\n\t}\n";
 
-/// A mount that can be edited, its source and the folder of edits.
+/// An editable mount, its source and the folder of edits.
 pub(crate) struct Editing {
     mount: Option<Mount>,
     pub(crate) source: PathBuf,
@@ -140,7 +140,7 @@ impl Editing {
         read.unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
-    /// Writes a file of the mount as a shell does.
+    /// Writes a file of the mount like a shell.
     pub(crate) fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
         let written = save(&self.path(path), bytes);
         written.unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -253,7 +253,7 @@ impl Drop for Detached {
     }
 }
 
-/// Writes a file, with the error of closing it, which `fs::write` ignores.
+/// Saves a file, and returns errors of closing it, which `fs::write` ignores.
 pub(crate) fn save(path: &Path, bytes: impl AsRef<[u8]>) -> io::Result<()> {
     let mut file = fs::File::create(path)?;
     io::Write::write_all(&mut file, bytes.as_ref())?;

@@ -117,8 +117,8 @@ fn tree(root: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     testkit::hpipack::contents(root)
 }
 
-/// Returns whether the mount may answer otherwise than a plain folder: directories of
-/// the archive are copied by programs that rename them.
+/// Returns whether the mount may differ from a plain folder: programs copy directories
+/// of the archive to rename them.
 fn is_excused(step: &Step, ours: &io::Result<()>) -> bool {
     let error = ours.as_ref().err().and_then(io::Error::raw_os_error);
     matches!(step, Step::Rename(..)) && error == Some(Errno::XDEV.raw_os_error())

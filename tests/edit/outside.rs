@@ -1,4 +1,4 @@
-//! Changes of the folder of edits that other programs make are in the mount.
+//! Changes of the folder of edits by other programs appear in the mount.
 
 use std::ffi::OsStr;
 use std::fs;

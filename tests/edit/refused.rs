@@ -1,4 +1,4 @@
-//! Files that the source cannot have, and a folder of edits without room.
+//! Files that the source cannot store, and a folder of edits on a full file system.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Everything that mounts can be edited: discs, merged archives, folders, other archives.
+//! Every source can be edited: discs, merged archives, folders, other archives.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Suites that test file systems, in a mount that can be edited: fio, fsx, pjdfstest.
+//! File system test suites in an editable mount: fio, fsx, pjdfstest.
 
 use std::fs;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ fn run(command: &mut Command) -> (bool, String) {
     (ran.status.success(), said)
 }
 
-/// Returns a suite that is no package of Debian, by the variable with its path.
+/// Returns a suite without a Debian package, by the variable with its path.
 fn suite(variable: &str) -> Option<PathBuf> {
     let path = std::env::var_os(variable).map(PathBuf::from);
     let is_given = possible(path.is_some(), &format!("{variable} is not set"));
@@ -105,7 +105,7 @@ const GROUPS: [&str; 9] = [
     "utimensat",
 ];
 
-/// Kinds of entries that cannot be made in a mount, as parts of names of tests.
+/// Kinds of entries that cannot be created in a mount, as parts of test names.
 const KINDS: [&str; 7] = [
     "block", "char", "eloop", "fifo", "link", "nofollow", "socket",
 ];

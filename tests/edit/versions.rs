@@ -37,7 +37,7 @@ fn an_open_image_keeps_its_bytes() {
     let before = editing.image();
     let mut file = File::open(editing.path(IMAGE)).unwrap();
     let data = file.metadata().unwrap();
-    // So that the kernel asks for the bytes again.
+    // Makes the kernel request the bytes again.
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).unwrap();
     for number in 0..3 {
         editing.write("maps/big.bin", fixtures::noise(8 + number, 150_000));

@@ -1,4 +1,4 @@
-//! Each format says which files of other programs it is tested with.
+//! Each format has tests with files of other programs, which docs/FORMATS.md lists.
 
 use std::fs;
 use std::path::Path;

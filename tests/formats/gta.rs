@@ -286,7 +286,8 @@ fn the_archives_of_a_game_are_merged_in_the_order_of_its_lists_below_mods() {
         write("../mod/Models/Generic/box.txd", b"of the mod");
         write("../mod/data/town.txt", b"text");
         write("../top/pole.dff", b"top");
-        // Data files are found by name, too, if the game has one of the name.
+        // Data files are found by name, too, if the game has exactly one with this
+        // name.
         write("Data/handling.cfg", b"CAR 1\n");
         write("Data/maps/east/hills.ipl", b"inst\nend\n");
         write("Data/maps/east/coast.ide", b"objs\nend\n");
@@ -328,12 +329,12 @@ fn the_archives_of_a_game_are_merged_in_the_order_of_its_lists_below_mods() {
     assert_eq!(bytes_of(&shadowed), b"CAR 2\n");
     let hills = bytes_of(&mount.file("data/maps/east/hills.ipl"));
     assert!(hills.starts_with(b"inst\n7, hut"));
-    // These have no place in the game, or several.
+    // The game has no file with these names, or several.
     for path in ["My car/readme.txt", "My map/hut.ide", "My map/coast.ide"] {
         assert!(mount.file(path).is_file(), "{path}");
     }
     assert!(!mount.file("My map/hills.ipl").exists());
-    // Files that the game streams are found by name in any folder of a mod.
+    // Streamed files are found by name in any folder of a mod.
     assert_eq!(bytes_of(&mount.file("sign.dff")), b"red");
     let shadowed = mount.file(".hpimount/shadowed/gta3.img/sign.dff");
     assert_eq!(bytes_of(&shadowed)[..5], *b"plain");

@@ -72,7 +72,7 @@ fn a_kept_file_past_the_end_is_named_before_new_data_takes_its_place() {
 
 #[test]
 fn a_cut_file_in_the_way_of_a_longer_table_is_named() {
-    // The table of 63 files ends in the first sector, and one more does not.
+    // The table of 63 files ends in the first sector; the table of 64 does not.
     let records = (0..63_u32).map(|number| {
         let sectors = if number == 7 { 0xFFFF } else { 1 };
         let name = format!("{number:02}.dff");

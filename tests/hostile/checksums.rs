@@ -1,6 +1,5 @@
-//! A damaged byte in a container with checksums for all bytes never results in
-//! wrong bytes: the container is refused, the file is an error, or it reads as
-//! before.
+//! A damaged byte in a container with checksums for all bytes never causes wrong bytes:
+//! the container is refused, the file is an error, or it is unchanged.
 
 use std::collections::BTreeMap;
 
@@ -23,9 +22,8 @@ fn files(name: &str, bytes: Vec<u8>) -> Option<BTreeMap<String, Vec<u8>>> {
     Some(readable.collect())
 }
 
-/// Damages every byte, and asserts that files are the same or cannot be read.
-/// Returns how often the container was refused, and how often files could not
-/// be read.
+/// Damages every byte, and asserts that files are unchanged or unreadable. Returns the
+/// number of refused containers, and of unreadable files.
 fn damage(name: &str, good: &[u8]) -> (usize, usize) {
     let expected = files(name, good.to_vec()).unwrap();
     let (mut refused, mut unreadable) = (0, 0);
@@ -86,7 +84,7 @@ fn a_damaged_byte_of_a_chd_never_results_in_wrong_bytes() {
     };
     let expected = decode(&*chd::open_bytes(good.clone()).unwrap());
     let (mut refused, mut unreadable) = (0, 0);
-    // Some bytes of all parts: all bytes would take minutes.
+    // Some bytes of all parts, because all bytes would take minutes.
     for at in (CHD_HEADER..good.len()).step_by(211) {
         let mut bytes = good.clone();
         bytes[at] ^= 1 << (at % 8);

@@ -1,5 +1,5 @@
-//! Containers of arbitrary bytes: each is opened or refused, and its files are
-//! read or return an error.
+//! Containers of arbitrary bytes: each is opened or refused, and its files are read or
+//! return an error.
 
 use fixtures::container_seeds as seeds;
 use proptest::collection::vec;
@@ -81,9 +81,9 @@ fn truncated_seeds_cause_no_panic() {
     }
 }
 
-/// Returns about a hundred positions of numbers in a seed; of a disc, which is examined
-/// in several forms, about fifty; of these, in most test runs, one in eight. None is in an
-/// empty sector: discs consist of little else.
+/// Returns about a hundred positions of numbers in a seed; about fifty for a disc,
+/// which is examined in several forms. Most test runs use one in eight. Skips empty
+/// sectors, which most of a disc consists of.
 fn positions(seed: &[u8]) -> impl Iterator<Item = usize> {
     let sectors = seed.chunks(seeds::SECTOR);
     let is_empty: Vec<bool> = sectors

@@ -10,15 +10,15 @@ use testkit::mounted::stats;
 use testkit::sources::{file, folder, names};
 use testkit::trial;
 
-/// Directories that are entered in a long trial. The numbers of all of them would take
+/// Number of entered directories in a long trial. All their inode numbers would take
 /// several times the budget.
 const DIRECTORIES: usize = 22_000;
 
 /// Bytes of the budget for each of them.
 const BUDGET: usize = 48;
 
-/// Memory that a daemon may use in addition to its budget and to its program, which is larger
-/// in a development build, with hostile input.
+/// Memory of a daemon beyond its budget and its program, which is larger in a
+/// development build, with hostile input.
 const BESIDE: usize = 8 << 20;
 
 /// Mounts a source, enters its directories, which `directory` names by number, and then

@@ -1,5 +1,5 @@
-//! Discs and block images of arbitrary bytes make the library neither panic nor
-//! loop, nor use memory out of proportion.
+//! Discs and block images of arbitrary bytes cause no panics, endless loops or
+//! excessive memory use.
 
 use hpimount::mount::Options;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Edited models with many parts that share something large are quickly imported.
+//! Edited models with many parts that share large data are imported quickly.
 
 use fixtures::clump as build;
 use hpimount_assets::model::edited::Edited;
@@ -10,8 +10,8 @@ use hpimount_assets::view::rendered;
 use hpimount_gta::dff;
 use testkit::limits::{second, timed};
 
-/// Returns a model whose parts have the same geometry, and its material a plugin with
-/// this many bytes.
+/// Returns a model whose parts share a geometry, with a material plugin of this many
+/// bytes.
 fn with_plugin(parts: u32, plugin: usize) -> Vec<u8> {
     let square = build::square(&["wood"], &[]);
     let words = |at: usize| u32::from_le_bytes(*square[at..].first_chunk().unwrap()) as usize;

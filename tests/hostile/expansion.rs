@@ -1,5 +1,4 @@
-//! A small file that pretends to hold much keeps no program busy that goes through
-//! all of it.
+//! A zip bomb does not keep programs busy that process all its contents.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,7 +10,7 @@ use testkit::sources::{file, folder};
 /// Entries of the directory of each archive.
 const COUNT: usize = 1000;
 
-/// A check that takes longer does not end in any useful time.
+/// Time limit for a check.
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// Returns a zip of a thousand zips of a thousand zips, in less than 200 KB.
@@ -102,7 +101,7 @@ fn a_comparison_of_two_million_archives_ends_and_says_so() {
         "{}",
         ran.stderr
     );
-    // All of the outer archives, and of those in them that were entered.
+    // All of the outer archives, and of the entered archives in them.
     let changed = ran
         .stdout
         .lines()
@@ -149,8 +148,8 @@ fn an_index_of_a_million_archives_in_a_small_file_ends_and_says_so() {
     );
     let connection = rusqlite::Connection::open(&database).unwrap();
     let number = |query| connection.query_row(query, [], |row| row.get::<_, i64>(0));
-    // All of the outer archive and of the first one in it, and the file in each of
-    // 49 archives in that.
+    // All of the outer archive and of the first one in it, and the file in each of 49
+    // archives in the latter.
     let entries = number("SELECT count(*) FROM entries").unwrap();
     assert_eq!(entries, 2 * COUNT as i64 + 49);
     let errors = "SELECT count(*) FROM sources WHERE error LIKE '%archives in archives%'";

@@ -114,7 +114,7 @@ fn chunks_of_version_2_fail_individually() {
 fn a_long_chunk_is_readable_before_the_damage() {
     let data = noise(5, 300_000);
     let mut payload = fixtures::hpi::zlib(&data);
-    // Packed noise is as long as before, so the third piece of 64 KiB is cut.
+    // Packed noise is not smaller, so the third piece of 64 KiB is truncated.
     payload.truncate(150_000);
     let cut = PackedFile::new(data.clone(), Method::Zlib).with(|chunk| {
         chunk.payload = Some(payload);

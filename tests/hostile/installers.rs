@@ -1,4 +1,4 @@
-//! Installers of Inno Setup that would take memory or time out of proportion.
+//! Installers of Inno Setup that would take excessive memory or time.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,5 @@
-//! Broken and malicious input: nothing panics, loops, takes memory out of
-//! proportion or shows wrong bytes.
+//! Broken and malicious input does not cause panics, endless loops, excessive memory
+//! use or wrong bytes.
 
 mod changes;
 mod checksums;

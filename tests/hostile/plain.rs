@@ -1,7 +1,6 @@
-//! Simple readers of archives, written from `docs/formats` alone: they share no
-//! code with the library, keep everything in memory, and trust the archive's
-//! bytes. Their results for a damaged archive are expected of the mount if the
-//! format cannot detect the damage.
+//! Simple readers of archives, written from `docs/formats` alone: they share no code
+//! with the library, keep everything in memory, and trust the archive. If a format
+//! cannot detect damage, the mount must have the same results.
 
 use std::collections::HashSet;
 use std::io::Read;

@@ -94,8 +94,8 @@ fn a_text_with_sections_a_million_deep_is_refused_with_a_reason() {
     check_memory(&mount);
 }
 
-/// Asserts that the daemon has not used more than its budget and the memory
-/// allowed for hostile input.
+/// Asserts that the daemon has not exceeded its budget and the memory allowed for
+/// hostile input.
 fn check_memory(mount: &Mount) {
     mount.daemon().assert_running();
     let peak = peak_memory_of(&mount.pid().to_string());

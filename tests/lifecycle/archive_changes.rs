@@ -112,8 +112,8 @@ const OTHERS: usize = 33;
 /// Options: each archive in its own directory, and nothing is cached.
 const UNCACHED: [&str; 3] = ["--separate", "-o", "cachesize=0,noprefetch"];
 
-/// Returns the contents of a file that is too long to be read from a cached
-/// block of the source.
+/// Returns the contents of a file that is too long to be read from a cached block of
+/// the source.
 fn long() -> Vec<u8> {
     noise(9, 10_000)
 }

@@ -171,7 +171,7 @@ fn threads_for_the_network_connect_to_their_ports_and_read_what_they_need() {
             denied(TcpListener::bind("127.0.0.1:0").map(drop), "listen");
         }
     };
-    // Threads that a confined one starts are confined as well.
+    // Threads started by a confined thread are confined as well.
     std::thread::scope(|scope| {
         let confined = scope.spawn(|| {
             Confinement::to_network(&access).enter().unwrap();
@@ -193,7 +193,7 @@ struct Thread {
     capabilities: u64,
 }
 
-/// Returns the threads of a process, without those that end meanwhile.
+/// Returns the threads of a process, without those that end in the meantime.
 fn threads(pid: i32) -> Vec<Thread> {
     let mut threads = Vec::new();
     for task in fs::read_dir(format!("/proc/{pid}/task")).unwrap() {

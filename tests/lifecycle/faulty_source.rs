@@ -1,5 +1,5 @@
-//! Sources that cannot be read for a while: reads return an error with its
-//! offset, and nothing derived from it is kept.
+//! Temporarily unreadable sources: reads return an error with its offset, and nothing
+//! derived from it is kept.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -22,7 +22,7 @@ use testkit::skip::skip_anywhere;
 #[fuse_test]
 fn a_dead_mount_is_removed_by_the_next() {
     let mount = Mount::new(&[]);
-    // The kernel caches these, and answers them without the daemon.
+    // The kernel caches these, and answers without the daemon.
     fs::metadata(mount.path()).unwrap();
     assert_eq!(fs::read_dir(mount.path()).unwrap().count(), 2);
     mount.daemon().kill_with_guard();

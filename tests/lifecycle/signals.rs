@@ -78,9 +78,8 @@ fn with_place(mut command: Command, fixture: &Fixture, args: &[&str]) -> Command
     command
 }
 
-/// Catches signals that this process ignores, so that its children do not
-/// ignore them: a test that a script runs in the background ignores INT and
-/// QUIT.
+/// Catches signals that this process ignores, so that its children do not ignore them.
+/// A test in the background of a script ignores INT and QUIT.
 fn ignore_nothing() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -245,7 +244,7 @@ fn kill(child: &Child, signal: Signal) {
     rustix::process::kill_process(Pid::from_child(child), signal).unwrap();
 }
 
-/// Returns how long a mount takes now to start and to end.
+/// Returns how long a mount currently takes to start and to end.
 fn start_and_end() -> Duration {
     let start = Instant::now();
     drop(mount_in_foreground());
@@ -364,7 +363,7 @@ fn a_mount_killed_at_any_moment_is_removed_by_the_next_start() {
 
 #[fuse_test]
 fn a_mount_that_goes_while_the_next_start_looks_at_it_is_not_in_its_way() {
-    // The next start is answered by the mount that has gone, or finds it dead.
+    // The next start is answered by the dead mount, or finds it dead.
     for end in [Signal::CONT, Signal::KILL] {
         let mount = mount();
         let mut fixture = Fixture::new();

@@ -1,5 +1,5 @@
-//! The storage of the archive does not answer: only requests that need it wait,
-//! no mount is left, and the process ends as soon as the kernel lets it.
+//! The storage of the archive does not answer: only requests that need it wait, no
+//! mount remains, and the process ends as soon as the kernel allows.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};

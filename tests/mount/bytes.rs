@@ -211,8 +211,8 @@ const BOTH: [Method; 2] = [Method::Zlib, Method::Lz77];
 #[fuse_test]
 fn a_long_chunk_read_in_order_is_decoded_once_even_with_a_tiny_cache() {
     for method in BOTH {
-        // With one thread: several may answer concurrent requests of the kernel
-        // out of order, and restart decoding because the cache is so small.
+        // With one thread: several may answer concurrent requests of the kernel out of
+        // order, and restart decoding because the cache is so small.
         let (mount, path, data) = long_chunk(method, "cachesize=256K,threads=1");
         assert!(fs::read(path).unwrap() == data);
         let decoded = decoded(&mount);

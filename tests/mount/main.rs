@@ -1,5 +1,5 @@
-//! The contents of mounts, and the memory and work that showing them takes: a
-//! module for each section of docs/SEMANTICS.md.
+//! The contents of mounts, and the memory and work to show them: a module for each
+//! section of docs/SEMANTICS.md.
 
 mod bytes;
 mod case;

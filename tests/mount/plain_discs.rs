@@ -92,7 +92,7 @@ fn a_disc_in_a_block_image_of_any_kind_has_the_bytes_of_the_dump() {
         assert!(!packed.starts_with(&plain[..8]), "{name}");
         is(&mount.file(&format!("{name}.d/disc.iso")), plain);
     }
-    // A CISO does not say how long the disc is: it is as long as a whole one.
+    // A CISO does not contain the length of the disc: it is assumed to be full.
     let file = fs::File::open(mount.file("h.ciso.d/disc.iso")).unwrap();
     let size = file.metadata().unwrap().len();
     assert_eq!(size, 1_459_978_240);

@@ -1,5 +1,4 @@
-//! Everyday tools have the same output for a mount and for the same tree on
-//! disk.
+//! Everyday tools have the same output for a mount and for the same tree on disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
-//! `hpi apply`, and a mount with the same changes: for made-up archives and
-//! folders of changes of every format, the result has the files that the folder
-//! says, and the image in the mount is the written file.
+//! `hpi apply`, and a mount with the same changes: for made-up archives and folders of
+//! changes of every format, the result has the expected files, and the image in the
+//! mount equals the written file.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -212,8 +212,8 @@ pub(super) fn plan() -> impl Strategy<Value = Plan> {
     prop::collection::vec((0..4_u8, any::<u64>(), size), 1..8)
 }
 
-/// Writes the changes of a plan to a folder; `expected` has the files of the archive,
-/// and gets those that it has with the changes.
+/// Writes the changes of a plan to a folder. `expected` has the files of the archive,
+/// and is updated to the files after the changes.
 pub(super) fn write_changes(seed: &Seed, plan: &Plan, folder: &Path, expected: &mut Digests) {
     let paths: Vec<String> = expected.keys().cloned().collect();
     let paths = paths
@@ -448,7 +448,7 @@ fn an_opaque_directory_has_only_what_the_folder_has() {
     assert_eq!(found, ["DATA/FILE1.DAT", "README.TXT"]);
 }
 
-/// As an overlay leaves a directory that was deleted and made again.
+/// An overlay leaves this for a directory that was deleted and created again.
 #[test]
 fn a_directory_in_an_opaque_one_has_only_what_the_folder_has() {
     let work = tempdir().unwrap();

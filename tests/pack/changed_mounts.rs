@@ -1,5 +1,5 @@
-//! `--apply` on whatever mounts: merged archives, games, sources side by side, folders
-//! and single assets.
+//! `--apply` on everything that can be mounted: merged archives, games, separate
+//! sources, folders and single assets.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -17,9 +17,9 @@ use testkit::mount::namespace::USER;
 use testkit::mount::{eventually, has_programs};
 use testkit::walked::open;
 
-/// Changes [`SMALL`] in an archive whose reads hang until a confined thread waits
-/// for them, and checks the result. `arguments`, with the command, are for the file with the new
-/// contents and the folder that it is in.
+/// Changes [`SMALL`] in an archive whose reads hang until a confined thread waits for
+/// them, and checks the result. `arguments`, with the command, refer to the file with
+/// the new contents and its folder.
 fn change(arguments: impl FnOnce(&Path, &Path) -> Vec<String>) {
     change_by(
         Command::new(env!("CARGO_BIN_EXE_hpi")),

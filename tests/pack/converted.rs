@@ -1,5 +1,5 @@
-//! Edited files of converted trees become assets again: `hpi apply`, and a
-//! mount with the same changes, in whose converted tree the edit is read back.
+//! Edited files of converted trees become assets again: `hpi apply`, and a mount with
+//! the same changes, whose converted tree shows the edit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -79,8 +79,8 @@ impl Edited {
         fixture.mount_by(program)
     }
 
-    /// Mounts the archive with the changes, after checking that the file of the
-    /// same changes shows the same at `path`.
+    /// Mounts the archive with the changes, after checking that the written file shows
+    /// the same at `path`.
     fn mounted(&self, path: &str) -> Mount {
         let fixture = Fixture::new();
         let mut program = hpimount();
@@ -97,8 +97,8 @@ impl Edited {
         mount
     }
 
-    /// Checks that the changed archive shows `edited` at a path of its converted
-    /// tree, and that everything else is as before.
+    /// Checks that the changed archive shows `edited` at a path of its converted tree,
+    /// and that everything else is unchanged.
     fn assert_shown(&self, path: &str, edited: &[u8]) {
         let before = tree(self.original().path());
         let mount = self.mounted(path);

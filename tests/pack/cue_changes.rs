@@ -69,7 +69,7 @@ fn in_own_files(folder: &Path) -> PathBuf {
     folder.join("game.cue")
 }
 
-/// A folder with changes that make the data track longer.
+/// A folder with changes that extend the data track.
 struct Changes {
     work: TempDir,
     folder: PathBuf,
@@ -218,7 +218,7 @@ fn a_compressed_cd_is_changed_like_its_sheet_and_is_the_same_as_plain_files() {
         .unwrap()
         .replace("game.bin", "disc.bin");
     assert_eq!(words(&sheet), words(&given));
-    // Neither is listed, and both are also called like the source.
+    // Neither is listed, and both also have the name of the source.
     let listed: Vec<String> = files(&mounted).into_keys().collect();
     assert!(
         !listed.iter().any(|path| path.starts_with("disc.")),

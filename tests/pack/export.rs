@@ -1,4 +1,5 @@
-//! `hpi diff --export`: the folder of changes that makes the second side out of the first.
+//! `hpi diff --export`: the folder of changes that turns the first side into the
+//! second.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -55,8 +56,8 @@ impl Sides {
             .args(self.names))
     }
 
-    /// Returns the files of the folder after an export that succeeds, which must make the
-    /// files of the second side out of the first.
+    /// Returns the files of the folder after a successful export, which must turn the
+    /// first side into the second.
     fn exported(&self, options: &[&str]) -> Vec<String> {
         let ran = self.export(options);
         assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{ran:?}");
@@ -74,8 +75,8 @@ impl Sides {
     }
 }
 
-/// Returns files but for archives, whose files are among them, and for tables that say
-/// where files are.
+/// Returns files except for archives, whose files are among them, and for tables of
+/// positions.
 fn files<T>(mut files: BTreeMap<String, T>) -> BTreeMap<String, T> {
     let paths: Vec<String> = files.keys().cloned().collect();
     let is_entered = |path: &str| {

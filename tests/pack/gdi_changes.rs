@@ -81,8 +81,8 @@ impl Changes {
     }
 }
 
-/// Changes of every kind: in place, at the end, of a file that is in no track of data,
-/// and of directories.
+/// Changes of every kind: in place, at the end, of a file outside of data tracks, and
+/// of directories.
 fn changes() -> Changes {
     Changes::new(&[
         ("README.TXT", b"READ ME"),
@@ -238,8 +238,8 @@ fn chdman_and_isoinfo_read_a_changed_dreamcast_disc() {
     assert!(read_at(&read, "A.TXT") == noise(5, 9000));
 }
 
-/// Returns a disc that is full: behind its data are `empty` sectors of zeros, and then a
-/// track of audio.
+/// Returns a full disc: its data is followed by `empty` sectors of zeros, and then an
+/// audio track.
 fn full(empty: usize) -> Gd {
     let mut disc = Disc::default();
     disc.file("README.TXT", b"read me");

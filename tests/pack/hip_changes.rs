@@ -1,5 +1,5 @@
-//! Assets of HIP archives added, deleted, moved and described anew by a folder of
-//! changes.
+//! Assets of HIP archives that a folder of changes adds, deletes, moves and
+//! redescribes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -165,7 +165,7 @@ proptest! {
                 }
             }
         }
-        // The new ones of a layer come in the order of their names.
+        // The new ones of a layer are sorted by name.
         let changes: Vec<_> = changes.into_iter().collect();
         let old_layers = before.layers();
         for (layer, old) in layers.iter_mut().zip(&old_layers) {
@@ -198,7 +198,7 @@ proptest! {
             }
         }
         for layer in 0..layers.len() {
-            // Layers that share assets never were in one piece.
+            // Layers with shared assets were never contiguous.
             let shared = |id: &u32| old_layers.iter().filter(|layer| layer.contains(id)).count() > 1;
             // Nor are those that list an asset twice, whose data has another order.
             let listed = &hip.layers[layer].1;
@@ -303,8 +303,8 @@ fn a_layer_whose_list_has_another_order_than_its_data_stays_in_one_piece() {
     }
 }
 
-/// Returns an archive with two layers of textures. Some have the extension in their
-/// names, and one has another id than the hash of its name.
+/// Returns an archive with two layers of textures. Some names contain the extension,
+/// and one id is not the hash of the name.
 fn mixed() -> Vec<u8> {
     let mut hip = Hip::default();
     let texture = |name: &str, fill: u8| Asset::new(b"RWTX", name, &[fill; 40]);
@@ -360,7 +360,7 @@ fn a_new_asset_is_like_those_of_its_type() {
     let folders = folders(&archive);
     let path = format!("layers/{}/bush.dff", folders[1]);
     let after = Read::new(applied(&archive, &[change(&path, b"a bush")]).unwrap());
-    // Models have the extension in their names, so that the id is the hash of that.
+    // Names of models contain the extension, so it is part of the hash.
     let new = after
         .offsets
         .assets
@@ -384,7 +384,7 @@ fn settings_decide_layers_and_what_tables_say_of_assets() {
             .to_owned()
     };
     let new = format!("Asset={:08X};Text;2;0;four;;1", id("four"));
-    // One asset goes, one is renamed with other flags, one is new.
+    // One asset is deleted, one is renamed with other flags, one is new.
     let renamed = line("three").replace(";2;", ";6;").replace("three", "drei");
     let now = old
         .replace(&format!("{}\n", line("two")), "")

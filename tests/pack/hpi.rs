@@ -107,7 +107,7 @@ fn an_archive_has_the_usual_permissions() {
     set(dir.path(), 0o755);
     assert!(hpipack(&[], dir.path(), &out).status.success());
     assert_eq!(mode(&out), mode(&usual));
-    // Not more than before, even if the directory can be read by all.
+    // No more permissions than before, even if everyone can read the directory.
     set(&out, 0o600);
     assert!(hpipack(&["--force"], dir.path(), &out).status.success());
     assert_eq!(mode(&out) & 0o777, 0o600);
@@ -192,8 +192,8 @@ fn nothing_is_left_when_a_signal_ends_it() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // The signal handlers are installed before the first bytes are written, to a
-        // file that has no name where the file system knows such files.
+        // The signal handlers are installed before the first bytes are written, to an
+        // unnamed file if the file system supports that.
         eventually("something is written", || {
             assert_eq!(child.try_wait().unwrap(), None, "it ended too soon");
             let open = fs::read_dir(format!("/proc/{}/fd", child.id())).unwrap();

@@ -99,7 +99,7 @@ fn mounted(options: &[&Path], source: &Path) -> Mount {
     fixture.mount_by(program)
 }
 
-/// Asserts that a file has these bytes, wherever a read begins.
+/// Asserts that a file has these bytes, for reads at any offset.
 fn has_bytes(path: &Path, expected: &[u8], reads: &[(Index, usize)]) {
     let file = File::open(path).unwrap();
     assert_eq!(file.metadata().unwrap().len(), expected.len() as u64);
@@ -123,7 +123,7 @@ fn check(seed: &Seed, plan: &Plan, around: &[Around], reads: &[(Index, usize)]) 
     drop(before);
     let mut prefix = String::new();
     let mut bytes = seed.bytes.clone();
-    // The other file of a pair would be missing.
+    // Otherwise the other file of a pair would be missing.
     for kind in around.iter().filter(|_| seed.beside.is_none()) {
         let path = format!("DATA/{}", name.to_uppercase());
         prefix = format!("{path}.d/{prefix}");

@@ -1,5 +1,5 @@
-//! Tracks of sound and movies that a CD also has as files, whose records point to
-//! them.
+//! Tracks with sound and movies that are also files of the CD, whose records refer to
+//! the tracks.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -346,8 +346,9 @@ fn several_patches_share_the_space_for_decoded_sections() {
     assert!(refused.stdout.contains("(spoolsize)"), "{refused:?}");
 }
 
-/// Returns a VCDIFF patch whose only window has some bytes, and then as many pairs as
-/// stated: too many to be kept as ranges. `adler` is its checksum; a window without one has `None`.
+/// Returns a VCDIFF patch. Its only window has some bytes, and then the stated number
+/// of pairs, too many to be kept as ranges. `adler` is the checksum of the window, if
+/// any.
 fn with_pairs(bytes: &[u8], pairs: usize, adler: Option<u32>) -> Vec<u8> {
     let number = |value: usize| -> Vec<u8> {
         let groups = (0..5)
@@ -401,7 +402,7 @@ fn a_cache_without_room_for_a_window_of_a_patch_is_refused() {
     let no_room = "not checked: the plan of the changes needs ";
     refused("cachesize=3M", no_room);
 
-    // Before a window is decoded, which would tell that its checksum differs.
+    // Before a window is decoded, which would detect the wrong checksum.
     fs::write(&patch, with_pairs(&disc, 1 << 20, Some(1))).unwrap();
     refused("cachesize=16M", "Adler-32");
     refused("cachesize=3M", no_room);

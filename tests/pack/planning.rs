@@ -1,4 +1,4 @@
-//! Planning changes reads the tables of an archive, and nothing of the files that stay.
+//! Planning changes reads the tables of an archive, and nothing of unchanged files.
 
 use std::fs;
 use std::io;
@@ -24,8 +24,8 @@ use testkit::hpipack::{hpipack, stderr};
 /// Length of the file that stays.
 const BIG: usize = 1 << 20;
 
-/// Bytes at its start and at its end that may be read: formats are detected by the first
-/// ones, and sectors are read together.
+/// Number of readable bytes at both ends: formats are detected by the first ones, and
+/// sectors are read together.
 const ENDS: usize = 128 << 10;
 
 /// An original, with the number of bytes read from a range of it.

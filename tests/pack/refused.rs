@@ -82,7 +82,7 @@ fn files_are_refused(name: &str, archive: &[u8], files: &[(&str, &[u8])], reason
     is_refused(name, archive, make, reasons);
 }
 
-/// Creates a file of this length that takes no room.
+/// Creates a sparse file of this length.
 fn sparse(folder: &Path, path: &str, length: u64) {
     write(folder, path, b"");
     File::options()
@@ -279,7 +279,7 @@ fn links_pipes_and_what_overlays_keep_elsewhere() {
     ];
     is_refused("a.img", &seeds::img(), make, &reasons);
 
-    // An empty file with the mark deletes, as a device 0/0 does.
+    // An empty file with the mark deletes, like a device 0/0.
     let work = tempdir().unwrap();
     let original = work.path().join("a.zip");
     fs::write(&original, seeds::zip_with("gone.txt", b"x")).unwrap();

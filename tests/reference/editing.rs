@@ -115,7 +115,7 @@ fn same_but(case: &Value, original: &Path, result: &Arc<Vfs>) -> Result<(), Stri
 }
 
 /// Compares an asset with the expected one: by an independent reader where several
-/// layouts are right, else by its bytes.
+/// layouts are valid, else by its bytes.
 fn compare(expected: &Value, got: &[u8], work: &Path) -> Result<(), String> {
     let wanted = file(expected, "file");
     let path = expected["path"].as_str().unwrap();
@@ -162,7 +162,7 @@ fn compare(expected: &Value, got: &[u8], work: &Path) -> Result<(), String> {
     }
 }
 
-/// Says for each generated file of a case whether it can be edited, and names the
+/// Tests the `editable` attribute of each generated file of a case, and finds its
 /// tables in `README.txt`.
 fn try_beforehand(case: &Value) -> Result<(), String> {
     let vfs = open(file(case, "original"), Options::default()).unwrap();

@@ -139,7 +139,7 @@ fn read(source: &dyn ReadAt, offset: u64, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Reads ranges that have nothing to do with parts and windows.
+/// Reads ranges that are independent of parts and windows.
 fn assert_ranges(patched: &Patched, whole: &[u8], name: &str) {
     for length in [1_usize, 7, 4097, 70_001] {
         let starts = (0..whole.len()).step_by(whole.len().div_ceil(25).max(1));
@@ -154,7 +154,7 @@ fn assert_ranges(patched: &Patched, whole: &[u8], name: &str) {
     }
 }
 
-/// Writes extents in each format, as far as it can hold them, and returns the patches.
+/// Writes extents in each format that supports them, and returns the patches.
 fn written(extents: &Extents, original: &dyn ReadAt) -> Vec<(Format, Vec<u8>)> {
     let xdelta = |checksums| {
         let mut patch = Vec::new();

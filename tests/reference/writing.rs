@@ -147,7 +147,7 @@ fn every_change_comes_out_as_the_reference_says_in_a_file_and_in_a_mount() {
         case.check(&out);
         let result = open(out.clone(), Options::default()).unwrap();
         case.compare(&files(&result));
-        // The mount with the changes shows the same, and is the same to the byte.
+        // The mount with the changes shows the same files, and its image is identical.
         let mounted = open_changed(&case.original, &case.changes).unwrap();
         assert!(files(&mounted) == files(&result), "{name}");
         let stem = case.original.file_stem().unwrap().to_str().unwrap();
@@ -243,8 +243,8 @@ fn assets_that_share_their_bytes_stay_in_their_layers() {
     assert!(tried >= 2);
 }
 
-/// Returns whether the checker of HIP archives, given the changes by id, is
-/// content; `None` without Python.
+/// Returns whether the checker of HIP archives, given the changes by id, accepts the
+/// archive; `None` without Python.
 fn hip_checker(original: &Path, ids: &Path, result: &Path) -> Option<Result<(), String>> {
     let checker = shared("oracle/writing/check_hip.py").unwrap();
     let mut python = Command::new("python3");
@@ -263,9 +263,9 @@ fn hip_checker(original: &Path, ids: &Path, result: &Path) -> Option<Result<(), 
     Some(checked.status.success().then_some(()).ok_or(found))
 }
 
-/// Archives that the checker judges otherwise: wrong sizes and counts stay wrong, and
-/// it takes them for new mistakes because they moved; the platform of the last one
-/// follows from the place of its data, which the checker does not look at.
+/// Archives where the checker disagrees: wrong sizes and counts are kept, and it
+/// reports them as new because they moved. The platform of the last archive depends on
+/// the position of its data, which the checker ignores.
 const NOT_CHECKED: [&str; 5] = [
     "dpak_size_zero",
     "incredibles_pc_strm_too_big",

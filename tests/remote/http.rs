@@ -1,5 +1,4 @@
-//! Archives on a web server: bytes that are read, requests, caches, and how
-//! URLs are shown.
+//! Archives on a web server: read bytes, requests, caches, and the display of URLs.
 
 use std::fs;
 use std::path::Path;

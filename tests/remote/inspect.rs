@@ -184,7 +184,7 @@ fn a_source_on_a_web_server_is_indexed_again_each_time() {
     };
     assert_eq!(index(), [true, false]);
     origin.put("a.hpi", object(b"new.txt", "two"));
-    // The rows that it had may be left in free pages.
+    // The deleted rows may remain in free pages.
     assert!(index()[1]);
 }
 
@@ -207,7 +207,7 @@ fn objects_that_a_server_refuses_are_named_and_not_reported_as_damage() {
         );
         assert!(!all.contains("secret"), "{all}");
     }
-    // The directory of the archive can be read, and the bytes of its file not.
+    // The directory of the archive is readable, but not the bytes of its file.
     origin.set(Faults {
         status_where: Some((
             |request| {

@@ -97,7 +97,7 @@ fn a_folder_of_a_bucket_is_listed_when_it_is_entered() {
     let inside = mount.file("sample.hpi.d/hello.txt");
     assert_eq!(fs::read(inside).unwrap(), b"hello\n");
 
-    // The file and the folder of one name are distinguished as duplicates are.
+    // A file and a folder with the same name are distinguished like duplicates.
     let folder = root
         .iter()
         .find(|name| name.starts_with("old") && mount.file(name).is_dir());

@@ -20,8 +20,7 @@ fn folder() -> tempfile::TempDir {
     dir
 }
 
-/// Returns a TLS server of that directory, with these lines in its
-/// configuration.
+/// Returns a TLS server for that directory, with these lines in its configuration.
 fn secure(dir: &tempfile::TempDir, lines: &str) -> Option<(Certificates, Nginx)> {
     let certificates = Certificates::new()?;
     let nginx = Nginx::start_tls(dir.path(), &certificates, lines)?;
@@ -126,7 +125,7 @@ fn a_folder_of_a_bucket_that_does_not_exist_is_refused() {
     let ran = refused_with("s3://mods/no-such/", LONG, &variables);
     assert_eq!(ran.code, Some(10), "{ran:?}");
     assert!(ran.stderr.contains("nothing is in this folder"), "{ran:?}");
-    // An empty bucket, and a folder with nothing but the object of its name.
+    // An empty bucket, and a folder that contains only the object with its name.
     drop(mounted_with("s3://mods/", LONG, &variables));
     origin.put(
         "mods",

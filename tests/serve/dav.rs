@@ -1,4 +1,4 @@
-//! WebDAV, by its rules and with clients that others wrote.
+//! WebDAV, according to its rules and with third-party clients.
 
 use std::fs;
 use std::process::Command;

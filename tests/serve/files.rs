@@ -152,7 +152,7 @@ fn a_damaged_chunk_is_an_error_before_the_first_byte_and_a_reset_after_it() {
     let range = server.send("GET", &format!("/files/{BIG}"), &[("Range", "bytes=-10")]);
     assert_eq!(range.status, 500, "{}", range.text());
     assert!(range.text().contains("chunk 4"), "{}", range.text());
-    // The whole file begins, and ends without its last byte.
+    // The response begins, and ends before its last byte.
     let mut stream = server.connect();
     let token = format!("Bearer {}", server.token);
     let headers = [("Authorization", token.as_str())];

@@ -22,7 +22,7 @@ fn server(fixture: &Fixture) -> Server {
     Server::start([&fixture.archive])
 }
 
-/// Asks for the large file, and reads nothing of it.
+/// Requests the large file, and reads nothing of it.
 fn stalled(server: &Server) -> std::net::TcpStream {
     let mut stream = server.connect();
     let token = format!("Bearer {}", server.token);
@@ -53,7 +53,7 @@ fn a_signal_ends_it_soon_also_during_downloads() {
     drop(downloads);
 }
 
-/// Serves it to clients that are waited for only for a second.
+/// Serves it with a timeout of a second for clients.
 fn impatient_server(fixture: &Fixture) -> Server {
     drop(server(fixture));
     let mut command = hpi("serve");

@@ -1,5 +1,5 @@
-//! Files are equal in whatever form their bytes are stored, and are decoded only if
-//! sizes, checksums and packed bytes do not tell.
+//! Files are equal regardless of the encoding of their bytes. They are decoded only if
+//! sizes, checksums and packed bytes do not decide.
 
 use std::fs;
 

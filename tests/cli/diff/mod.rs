@@ -106,7 +106,7 @@ fn every_kind_of_difference_is_one_line() {
         "troubles": 0,
     });
     assert_eq!(found.last(), Some(&summary));
-    // In exact spelling, the same bytes have another name.
+    // With exact spelling, the same bytes have another name.
     let (_, found) = lines(
         &files.archive,
         &["-o", "case_sensitive", "old.ufo", "new.ufo"],

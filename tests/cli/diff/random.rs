@@ -1,4 +1,4 @@
-//! Random archives differ as `diff -r` of their mounts says.
+//! Random archives have the same differences as their mounts according to `diff -r`.
 
 use super::{hpi_with, packed, pair};
 use fixtures::hpi::{Entry, File, dir, file as entry};

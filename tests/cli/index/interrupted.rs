@@ -1,4 +1,4 @@
-//! An index that is interrupted, and the memory that indexing takes.
+//! Interrupted indexing, and the memory of indexing.
 
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -37,8 +37,7 @@ impl Sources {
         &self.folder.archive
     }
 
-    /// Indexes both sources until the second one has answered `reads` reads and
-    /// no more.
+    /// Indexes both sources until the second one has answered exactly `reads` reads.
     fn hang_after(&self, reads: u64, options: &[&str]) -> Hanging<'_> {
         self.second.set(Mode::HangsAfter(reads));
         let mut command = command(self.directory(), &["first.hpi", "second"]);
@@ -111,8 +110,8 @@ fn an_interrupted_run_leaves_whole_sources_and_the_next_one_continues() {
 const TEXTS: usize = 96;
 const LENGTH: usize = 1 << 20;
 
-/// Memory of the program with a budget of 1 MiB: the pages of the database, and
-/// texts that wait to be written.
+/// Maximum memory of the program with a budget of 1 MiB: database pages, and texts
+/// waiting to be written.
 const MOST: usize = 64 << 20;
 
 #[fuse_test]

@@ -1,5 +1,4 @@
-//! Discs in several files, in block images of their own, and under names that
-//! other files have too.
+//! Discs in several files, in block images, and under ambiguous names.
 
 use std::fs;
 use std::path::Path;
@@ -122,7 +121,7 @@ fn a_dreamcast_disc_that_chdman_packs_and_extracts_has_the_files_of_its_second_a
         }
     }
     fs::write(path("track02.raw"), noise(2, 7 * RAW)).unwrap();
-    // The second track does not begin at a frame where one may begin in a CHD.
+    // The second track does not begin at a frame where a CHD track may begin.
     let sheet = "3\n1 0 4 2048 track01.bin 0\n2 450 0 2352 track02.raw 0\n\
         3 45000 4 2048 track03.bin 0\n";
     fs::write(path("disc.gdi"), sheet).unwrap();

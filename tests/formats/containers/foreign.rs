@@ -1,4 +1,4 @@
-//! Containers by other programs, in the forms that have needed care.
+//! Containers by other programs, in variants that required special care.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -145,7 +145,7 @@ with py7zr.SevenZipFile('out', 'w', filters=filters) as archive:
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("a.bin"), program).unwrap();
         fs::write(directory.path().join("b.txt"), text()).unwrap();
-        // It brings the zipfile with Zstandard that Python has from 3.14 on.
+        // It provides the zipfile with Zstandard that Python has since 3.14.
         if !run_python(directory.path(), &["py7zr"], script, arguments) {
             return;
         }

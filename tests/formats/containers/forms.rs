@@ -95,7 +95,7 @@ fn a_7z_behind_a_program_is_found() {
         return;
     }
     let archive = fs::read(path("a.7z")).unwrap();
-    // With the first bytes of an archive in the program itself.
+    // With the magic of an archive in the program itself.
     for magic in [&b"MZ"[..], b"\x7FELF"] {
         let program = [magic, &noise(200_000), b"7z\xBC\xAF\x27\x1C", &noise(1000)].concat();
         fs::write(path("a.exe"), [&program[..], &archive].concat()).unwrap();

@@ -1,5 +1,5 @@
-//! Installers of Inno Setup: all versions of the format, slices, files that GOG has
-//! split, destinations that several files share, and reading from any position.
+//! Installers of Inno Setup: all versions of the format, slices, files split by GOG,
+//! shared destinations, and random access.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -550,7 +550,7 @@ fn truncated_and_damaged_headers_are_refused() {
     }
 }
 
-/// Other programs are not entered, and cost a few reads.
+/// Other programs are not entered, at the cost of a few reads.
 #[test]
 fn an_installer_in_a_folder_has_its_tree_beside_it() {
     let folder = tempfile::tempdir().unwrap();

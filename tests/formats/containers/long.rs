@@ -1,5 +1,5 @@
-//! Compressed files that are too long to decode when they are opened: they do not record
-//! their sizes.
+//! Compressed files without a recorded size that are too long to decode when they are
+//! opened.
 
 use std::fs;
 use std::io::Write;

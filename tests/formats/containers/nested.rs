@@ -1,6 +1,6 @@
-//! Nested containers behave like single ones: in a zip and in a disc, through
-//! the library and through a mount, and several levels deep. Only files that
-//! begin like a container are treated as one.
+//! Nested containers behave like single ones: in a zip and in a disc, through the
+//! library and through a mount, and several levels deep. Only files with the magic of a
+//! container are treated as one.
 
 use std::fs;
 

@@ -215,8 +215,8 @@ fn an_unknown_packing_is_a_warning_and_the_stored_bytes() {
 fn fields_that_continue_in_themselves_end_with_a_warning() {
     let mut disc = Disc::default();
     let name = name("long");
-    // Two records, the start of the third one with its name, and a field are
-    // before it in the directory of the root, which is in sector 18.
+    // In the root directory, in sector 18, it is preceded by two records, the start of
+    // the third one with its name, and a field.
     let at = (34 + root().len()).next_multiple_of(2) + 34 + 36 + name.len();
     let place = [18, at as u32, 28].into_iter().flat_map(both);
     let place = field(b"CE", &place.collect::<Vec<_>>());

@@ -279,7 +279,7 @@ fn decoding_begins_where_7_zip_has_packed_in_parts() {
         restarts.insert(restart);
     }
     assert!(restarts.len() > 2, "{restarts:?}");
-    // No checksum of a file was found wrong for want of its beginning.
+    // No checksum mismatch is reported because the start of a file was missing.
     assert!(read(&opened).values().all(Result::is_ok));
     fs::remove_file(archive).unwrap();
 }

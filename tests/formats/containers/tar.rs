@@ -11,7 +11,7 @@ use hpimount::mount::{Attr, FileKind, Ino, Options, Vfs};
 use testkit::programs::run_in;
 use testkit::walked::{self, Walked};
 
-/// Writes a folder `mod` that tar needs all its features for.
+/// Writes a folder `mod` that exercises all features of tar.
 fn write_files(directory: &Path) {
     let path = |name: &str| directory.join("mod").join(name);
     let deep = format!("{}/{}", "d".repeat(120), "e".repeat(100));

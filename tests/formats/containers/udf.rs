@@ -1,4 +1,4 @@
-//! Discs with UDF: their files are found whatever way they are stored.
+//! Discs with UDF: their files are found in every storage layout.
 
 use std::fs;
 
@@ -213,7 +213,7 @@ fn udf_is_found_in_raw_sectors_and_in_a_chd() {
 
 #[test]
 fn a_disc_by_pycdlib_has_its_files_in_udf() {
-    // Revision 2.60, without the metadata partition that it may have.
+    // Revision 2.60, without the optional metadata partition.
     const SCRIPT: &str = "
 import io, pycdlib
 disc = pycdlib.PyCdlib()

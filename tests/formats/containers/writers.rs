@@ -41,8 +41,8 @@ const LONG: [&str; 5] = [
     "two.dots.in.it",
 ];
 
-/// Packs these files with each program, and compares the files that are read
-/// from its `output` with them.
+/// Packs these files with each program, and compares them with the files read from its
+/// `output`.
 fn packed_by(programs: &[(&str, &[&str])], names: &[&str], output: &str) {
     for (program, arguments) in programs {
         let directory = tempfile::tempdir().unwrap();

@@ -63,8 +63,8 @@ fn ffmpeg_decodes_the_dsp_file_to_the_same_samples() {
     if !has_programs(&["ffmpeg"]) {
         return;
     }
-    // FFmpeg truncates predictions that the console rounds. With these pairs,
-    // there is nothing to round.
+    // FFmpeg truncates predictions where the console rounds. With these pairs, rounding
+    // has no effect.
     let pairs = [[0, 0], [2048, 0], [4096, -2048], [-2048, 0]];
     let (_mount, wav, native) = dsp(pairs, None);
     let work_dir = tempfile::tempdir().unwrap();

@@ -43,8 +43,8 @@ fn model() -> Vec<u8> {
     build::plain_model(&corners, &[[0.0; 2]; 3], &[[0, 1, 2]])
 }
 
-/// Returns a set of two models; the second one is on bone 1 of the first. Games
-/// ignore the matrices.
+/// Returns a set of two models. The second one is on bone 1 of the first. Games ignore
+/// the matrices.
 fn set(models: [u32; 2]) -> Vec<u8> {
     let head = build::big(&[0x464E_494D, 2, 0, 0, 0]);
     let part = |model: u32, attached: u32| {
@@ -318,7 +318,7 @@ fn a_level_names_its_objects_and_has_triggers_and_paths_below_hidden_nodes() {
         let known = serde_json::json!({ "id": format!("{:08X}", id(name)), "type": code });
         assert_eq!(node(name)["extras"], known);
     }
-    // The box is turned about the position of its trigger: x becomes -z.
+    // The box is rotated about the position of its trigger: x becomes -z.
     let place = list(node("door"), "translation").iter();
     let place: Vec<_> = place.map(|part| part.as_f64().unwrap().round()).collect();
     assert_eq!(place, [11.0, 1.0, -4.0]);

@@ -48,7 +48,7 @@ fn a_small_archive_shows_all_kinds_of_assets() {
         hip.add(Packed::new(code, name, bytes));
     }
     let mount = mounted(&hip.build(), "");
-    // Textures that are named like dictionaries are in no table of another game.
+    // Textures named like dictionaries are not in tables of another game.
     let tables = names(&mount.file("converted/tables"));
     assert!(!tables.contains(&"textures.tsv".to_owned()), "{tables:?}");
     let shown = built(&mount, "wood.RW3");

@@ -21,8 +21,8 @@ use testkit::walked;
 /// The names of the directories of links.
 const LINKS: [&str; 2] = ["types", "ids"];
 
-/// Returns an archive with this many assets of several types, the first one in two
-/// layers, one in none, and two with the same id.
+/// Returns an archive with this many assets of several types. The first one is in two
+/// layers, one is unlayered, and two have the same id.
 fn archive(assets: u32) -> Vec<u8> {
     let mut hip = Hip::default();
     hip.layer(0);
@@ -97,8 +97,8 @@ fn nothing_is_built_before_the_directory_is_entered() {
         assert_eq!(mount.file(name).metadata().unwrap().nlink(), 1, "unknown");
     }
     let before = inodes(&mount);
-    // 41 links each; `types` also has four directories and `Settings.ini`, and both
-    // have a root of their own.
+    // 41 links each; `types` also has four directories and `Settings.ini`, and each has
+    // its own root.
     for (name, count) in LINKS.into_iter().zip([41 + 4 + 1 + 1, 41 + 1]) {
         let now = inodes(&mount);
         let first = entries(&mount.file(name));

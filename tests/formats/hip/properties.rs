@@ -136,8 +136,8 @@ fn check_settings(hip: &Hip, opened: &Opened) {
     assert_eq!(layers, expected);
 }
 
-/// Reads everything that an archive has. Of an asset, whose size may be wrong,
-/// only the first bytes and the last one are read.
+/// Reads everything in an archive. An asset may have a wrong size, so only its first
+/// and last bytes are read.
 fn read_everything(opened: &Opened) {
     let _ = opened.archive.info();
     for node in &opened.tree.nodes {

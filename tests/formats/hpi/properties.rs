@@ -1,4 +1,4 @@
-//! Any tree, packed in any way, is the same when it is mounted.
+//! Any tree, packed in any way, is unchanged when it is mounted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};

@@ -102,7 +102,7 @@ fn object() -> impl Strategy<Value = ta::tdo::Object> {
     })
 }
 
-/// Checks an object and its children; `next` is the index of the first one.
+/// Checks an object and its children. `next` is the index of the first one.
 fn check_object(
     model: &tdo::Model,
     written: &ta::tdo::Object,

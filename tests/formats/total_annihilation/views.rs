@@ -297,7 +297,7 @@ fn features_and_starts_are_drawn_on_a_map() {
             assert_eq!(is_boulder(x, y), is_inside, "{x}, {y}");
         }
     }
-    // The digit is as white as the palette has it.
+    // The digit is as white as the palette allows.
     assert_eq!(color("map_features.png", 40, 10), black);
     assert_eq!(color("map_starts.png", 40, 10), blue);
 }

@@ -1,5 +1,5 @@
-//! Small HIP archives with assets that refer to the same bytes repeatedly:
-//! reports about them end, and stay within their memory limits.
+//! Small HIP archives with assets that repeatedly refer to the same bytes: reports
+//! about them finish, within their memory limits.
 
 use std::fs;
 use std::io;

@@ -1,6 +1,6 @@
 //! Damage of any single byte of an asset of Heavy Iron's games, and truncation
-//! anywhere: the files of the asset and of its archive can be read, or have an
-//! error with its offset, and other assets are unaffected.
+//! anywhere: the files of the asset and of its archive are readable, or have an error
+//! with an offset, and other assets are not affected.
 
 use std::fs;
 use std::path::Path;

@@ -132,7 +132,7 @@ pub(super) fn hips() -> Vec<Variant> {
     variants
 }
 
-/// Returns archives in a folder, which are seen through their companions.
+/// Returns archives in a folder, which are examined through their companions.
 pub(super) fn companions() -> Vec<Variant> {
     let variant = |file: &str, kind, bytes| Variant {
         bench: Bench::folder(file),

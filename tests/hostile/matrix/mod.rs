@@ -135,8 +135,8 @@ fn check_outside(seen: &[Seen], bytes: &[u8]) {
     assert!(found.as_deref() == Some(bytes));
 }
 
-/// Asserts that the companion of an asset, damaged or not, has its facts and no
-/// empty file.
+/// Asserts that the companion of an asset, damaged or not, has its facts and no empty
+/// file.
 fn check_companion(seen: &[Seen]) {
     for name in ["/info.json", "/info.txt"] {
         assert!(seen.iter().any(|seen| seen.path == name), "no {name}");
@@ -180,9 +180,9 @@ fn stepped(mut variants: Vec<Variant>, step: usize) -> Vec<Variant> {
     variants
 }
 
-/// Damages every variant in every way, and asserts that exactly the `possible`
-/// outcomes happen: others are not promised, and if one of these does not
-/// happen, the trial does not test it.
+/// Damages every variant in every way, and asserts that exactly the `possible` outcomes
+/// happen. Other outcomes break a promise; if a possible outcome does not happen, the
+/// trial does not test it.
 fn assert_outcomes(what: &str, variants: &[Variant], possible: &[Outcome]) {
     let mut sums = Counts::default();
     for variant in variants {

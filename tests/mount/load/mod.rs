@@ -1,4 +1,4 @@
-//! Many concurrent readers of more data than fits in the cache.
+//! Many concurrent readers of more data than fits into the cache.
 
 mod figures;
 mod readers;

@@ -1,5 +1,5 @@
-//! Sources with everything that can be mounted, and the expected contents of a
-//! mount, known before packing.
+//! Sources with everything that can be mounted, and the expected contents of a mount,
+//! known before packing.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

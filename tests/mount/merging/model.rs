@@ -166,9 +166,9 @@ fn archives_on_the_command_line_merge_as_in_the_model() {
     });
 }
 
-/// Returns a game's folder and its model. The last entries are loose files. The
-/// others are archives, lowest first, which `write_archive` writes from a
-/// number, a name and entries.
+/// Returns a game's folder and its model. The last entries are loose files. The others
+/// are archives, lowest first, which `write_archive` writes from a number, a name and
+/// entries.
 fn game(
     mut all: Vec<Entries>,
     extension: &str,

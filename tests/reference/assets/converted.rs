@@ -11,8 +11,8 @@ use testkit::merging::attribute;
 use testkit::mount::Fixture;
 use testkit::trial;
 
-/// Files of samples that are not damaged, or only warned of, but have nothing of
-/// this kind: no frames, models, textures, animations or pictures.
+/// Intact samples without content of this kind, or with warnings only: no frames,
+/// models, textures, animations or pictures.
 const NOTHING_TO_SHOW: &[&str] = &[
     "gta/dff/bomb_nested.glb",
     "gta/dff/bomb_nested.png",
@@ -54,8 +54,8 @@ fn is_damaged(root: &Path, file: &Path) -> bool {
     meta.join("error.txt").exists() || facts.contains("\"error\": \"") || is_refused(&facts, file)
 }
 
-/// Returns whether a warning says why a part with the extension of a converted file
-/// is not shown: a movie is whole, even if its first picture is damaged.
+/// Returns whether a warning explains why a part with the extension of a converted file
+/// is not shown. A movie is intact even if its first picture is damaged.
 fn is_refused(facts: &str, file: &Path) -> bool {
     let facts: Value = serde_json::from_str(facts).unwrap();
     let mut warnings = facts["warnings"].as_array().into_iter().flatten();

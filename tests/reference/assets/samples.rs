@@ -243,9 +243,8 @@ const ZERO_MARKERS: [u64; 16] = [
     0x330, 0x3d8,
 ];
 
-/// Removes the warnings from the known facts and from ours, and compares them:
-/// the words may differ, but not the number, and ours must have the known
-/// offsets.
+/// Removes the warnings from the known facts and from ours, and compares them: the
+/// wording may differ, but not the number, and ours must have the known offsets.
 fn compare_warnings(known: &mut Value, ours: &mut Value) -> Vec<String> {
     let take = |facts: &mut Value| -> Vec<String> {
         let warnings = facts.as_object_mut().unwrap().remove("warnings");

@@ -1,5 +1,5 @@
-//! CHD images: reads match the output of MAME's `chdman` and the contents that
-//! the images were created from.
+//! CHD images: reads match the output of MAME's `chdman` and the contents that the
+//! images were created from.
 
 use std::collections::BTreeMap;
 use std::fs;

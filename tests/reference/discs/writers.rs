@@ -1,5 +1,4 @@
-//! Discs in the forms of other programs have the files of the samples that they
-//! were made from.
+//! Discs converted by other programs have the files of the original samples.
 
 use crate::shared;
 use testkit::wit;

@@ -124,7 +124,7 @@ fn compare_frame(shown: &str, frame: &Frame, golden: &Value, frames: &[Value]) {
     same(shown, &place.position, &golden["position"]);
     let axes = [place.right, place.up, place.at];
     same(shown, axes.as_flattened(), &golden["rotation"]);
-    // A parent that does not exist or closes a cycle is left out.
+    // A parent that does not exist or closes a cycle is ignored.
     let stored = golden["parent"].as_u64().map(|parent| parent as usize);
     let is_odd = |parent: usize| {
         let up = |&index: &usize| {

@@ -48,7 +48,8 @@ pub(super) fn compare(shown: &str, geometry: &Geometry, golden: &Value) {
 /// thousandths.
 type Face = (u64, [Vec<i64>; 3]);
 
-/// Returns triangles, whose least corner is first, and how often each occurs.
+/// Returns triangles, rotated to their smallest corner, with their numbers of
+/// occurrences.
 fn counted_corners(faces: Vec<Face>) -> BTreeMap<Face, usize> {
     let mut counted = BTreeMap::new();
     for (material, mut corners) in faces {

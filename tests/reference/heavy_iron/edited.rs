@@ -16,8 +16,8 @@ use testkit::pictures::pixels;
 use testkit::skip::possible;
 use testkit::walked::{files, open};
 
-/// Returns the converted files of an archive with this extension. The empty files of
-/// assets that cannot be shown are left out.
+/// Returns the converted files of an archive with this extension. Omits empty files,
+/// whose assets cannot be shown.
 fn converted(archive: &Path, extension: &str) -> BTreeMap<String, Vec<u8>> {
     let options = Options {
         converted: true,

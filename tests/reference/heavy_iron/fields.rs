@@ -73,7 +73,7 @@ fn check(shown: &str, found: &Found, name: &str, known: &Json) -> usize {
     }
 }
 
-/// Asserts that parts are of the kinds that the reader found.
+/// Asserts that parts have the kinds that the reader found.
 fn check_kinds(shown: &str, parts: &[Part], known: &Json) {
     fn of<'a>(known: &'a Json, all: &mut Vec<&'a str>) {
         match known {

@@ -60,10 +60,10 @@ fn id_agrees(id: u32, known: &Json) -> bool {
     }
 }
 
-/// Returns whether a record has the values of a JSON object, in its order.
+/// Returns whether a record has the values of a JSON object, in the same order.
 fn record_agrees(record: &Record, known: &Json) -> bool {
     let known: Vec<_> = known.as_object().unwrap().values().collect();
-    // The reader leaves out the last word of a light.
+    // The reader omits the last word of a light.
     let ours = record.fields().filter(|(name, _)| *name != "plat_light");
     let ours: Vec<_> = ours.collect();
     ours.len() == known.len()

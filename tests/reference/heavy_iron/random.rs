@@ -196,8 +196,8 @@ fn shown(mount: &Mount, id: u32, extension: &str) -> PathBuf {
     meta.join(&found[0])
 }
 
-/// Compares a file that a reader made of an asset with the mount's. Returns
-/// `false` for files that are not compared.
+/// Compares a file that a reader made from an asset with the mount's. Returns `false`
+/// for files that are not compared.
 fn compare(mount: &Mount, made: &Path) -> bool {
     let name = made.file_name().unwrap().to_str().unwrap();
     let id = name

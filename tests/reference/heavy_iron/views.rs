@@ -52,7 +52,7 @@ fn objects_have_the_fields_and_links_that_the_independent_reader_finds() {
     assert!(!ran || compared >= 100, "{compared}");
 }
 
-/// Removes the words for events, which the reader does not have.
+/// Removes the words for events, which the reader lacks.
 fn without_words(links: &mut Value) {
     for link in links.as_array_mut().unwrap() {
         let link = link.as_object_mut().unwrap();

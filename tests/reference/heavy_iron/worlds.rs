@@ -150,7 +150,7 @@ fn turned(triangle: [[f64; 3]; 3]) -> [[i64; 3]; 3] {
 
 #[fuse_test]
 fn levels_collide_with_the_triangles_that_they_were_generated_from() {
-    // The corners of native strips (Xbox, PlayStation 2) are not known.
+    // The corners of native strips (Xbox, PlayStation 2) are unknown.
     let Some(archive) = shared("samples/hip_assets2/level_gc.HOP") else {
         return;
     };

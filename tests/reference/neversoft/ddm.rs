@@ -10,7 +10,7 @@ fn every_model_of_a_level_has_the_known_facts() {
         let mut problems = 0;
         for object in sample.known["objects"].as_array_mut().unwrap() {
             let object = object.as_object_mut().unwrap();
-            // Ours has other words, which are a warning of the file, too.
+            // Ours has another wording, and is a warning of the file, too.
             problems += usize::from(object.remove("error").is_some());
             let renamed = [
                 ("centre", "center"),
@@ -59,7 +59,7 @@ fn every_texture_of_a_level_has_the_known_facts_and_bytes() {
                 _ => {
                     let absent = ["width", "height", "mipmaps", "fourcc", "bits"];
                     entry.extend(absent.map(|name| (name.into(), Value::Null)));
-                    // Ours has other words, which are a warning of the file, too.
+                    // Ours has another wording, and is a warning of the file, too.
                     assert!(entry["error"].is_string(), "{}: {entry:?}", sample.name);
                     let error = ours["textures"][index]["error"].clone();
                     assert!(error.is_string(), "{}: {error}", sample.name);

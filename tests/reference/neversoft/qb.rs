@@ -13,7 +13,7 @@ fn every_script_has_the_known_facts_and_text() {
     for mut sample in folders.into_iter().flatten() {
         let name = sample.name.clone();
         let opened = sample.open();
-        // A script that could be read says so with an error that is null.
+        // A readable script has an error that is null.
         if sample.known.get("format").is_none() {
             assert!(opened.is_err(), "{name}");
             continue;

@@ -4,7 +4,7 @@ use super::samples::{file, samples};
 use serde_json::Value;
 use testkit::facts::differences;
 
-/// Replaces the text of every error: ours has other words.
+/// Replaces the text of every error, because ours has another wording.
 fn without_words(value: &mut Value) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(without_words),

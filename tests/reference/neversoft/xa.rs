@@ -89,7 +89,7 @@ fn every_movie_has_the_known_facts_sounds_and_picture() {
         let warnings = warnings.map(|warning| warning.as_str().unwrap());
         let (not_shown, mut others): (Vec<_>, Vec<_>) =
             warnings.partition(|text| text.starts_with("frame.png is not shown: "));
-        // The error of the picture is such a warning, in other words.
+        // The error of the picture is such a warning, with another wording.
         let expected = usize::from(problem.is_some());
         assert_eq!(not_shown.len(), expected, "{}: {not_shown:?}", sample.name);
         // Warnings about the sound are ours alone.

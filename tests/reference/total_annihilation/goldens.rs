@@ -43,7 +43,7 @@ fn golden(name: &str, suffix: &str) -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-/// Asserts that the facts about a sample are the known ones.
+/// Asserts that the facts about a sample match the known ones.
 fn check(name: &str, mut known: Value, facts: &Facts) {
     known.as_object_mut().unwrap().remove("notes");
     let mut ours = facts.json.clone();

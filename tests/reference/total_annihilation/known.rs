@@ -77,8 +77,8 @@ pub fn not_compared(name: &str) -> &'static [&'static str] {
         // Annihilation, which does not apply there.
         Some("tnt") if name.ends_with("tak.tnt") => &["minimap_trim", "minimap_used"],
         Some("tnt") => &["minimap_trim"],
-        // Scenarios are recognized but not parsed; the tracks and flags of
-        // videos are not shown.
+        // Scenarios are identified but not parsed; the tracks and flags of videos are
+        // not shown.
         Some("crt") => &["players", "triggers", "word4"],
         Some("zrb") => &["tracks", "flags", "kind"],
         _ => &[],

@@ -1,4 +1,4 @@
-//! Scripts as BOS compile to the words that they were made from.
+//! Scripts decompiled to BOS compile to their original words.
 
 use std::fs;
 use std::path::{Path, PathBuf};
