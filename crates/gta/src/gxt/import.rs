@@ -121,8 +121,8 @@ fn stored(model: &Gxt, text: &str) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Parses an escape at the start of a text: `
-/// `, `\u{1b}` or `\xb1`. Returns its character and length.
+/// Parses an escape at the start of a text: `\n`, `\u{1b}` or `\xb1`. Returns its
+/// character and length.
 fn escaped(text: &str) -> Option<(u16, usize)> {
     let rest = text.strip_prefix('\\')?;
     Some(match rest.as_bytes().first()? {
