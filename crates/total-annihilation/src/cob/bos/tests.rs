@@ -178,7 +178,7 @@ Create()
 \t// Text after the code: \"Build by COBBLER\"
 }
 
-// In the file, this has the same code as Create.
+// In the file, this is the same code as Create.
 Go()
 {
 \thide piece_0_1st_gun;
