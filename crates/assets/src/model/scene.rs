@@ -359,7 +359,7 @@ impl Mesh {
     }
 
     /// Adds the corners of a flat triangle with its normal, and returns their numbers.
-    /// Clamps the points to finite numbers.
+    /// The points must be finite.
     pub fn add_flat(&mut self, points: [[f32; 3]; 3]) -> [u32; 3] {
         let [a, b, c] = points;
         let normal = unit(cross(subtract(b, a), subtract(c, a))).unwrap_or([0.0, 1.0, 0.0]);

@@ -189,7 +189,7 @@ pub trait View: Send + Sync {
 
 /// Parses the bytes of a whole file, using other files of the mount. The view keeps
 /// slices of the bytes. The view of an incompletely parsed asset has a
-/// [`View::failure`] and shows its known parts. If there are none, the error is
+/// [`View::failure`] and shows its known parts. Without known parts, the error is
 /// returned instead.
 pub type Open = fn(&Bytes, &dyn AssetContext) -> Opened;
 

@@ -92,7 +92,8 @@ impl<'a> EditedDocument<'a> {
         section: usize,
         fields: Vec<String>,
     ) -> Result<(), (usize, String)> {
-        // Numbers are aligned like those of the last row with the same form.
+        // A field must be a number if the last row with the same form has a number
+        // there.
         let mut rows = self.document.sections[section].rows.iter().rev();
         let pattern = rows.find(|row| self.document.fields(row).count() == fields.len());
         let pattern = pattern

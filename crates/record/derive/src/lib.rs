@@ -14,8 +14,8 @@ use syn::{Attribute, Data, DeriveInput, Error, Expr, Fields, Lit, LitStr, Meta, 
 /// * `derived`: a count, size or offset that the writer computes; cannot be edited;
 /// * `json`: shown in JSON, without columns in tables;
 /// * `parts = "r g b"`: the names of the columns of an array;
-/// * `when = function`: the field exists in versions for which `fn(u32) -> bool`
-///   returns true.
+/// * `when = function`: the field exists if `fn(u32) -> bool` returns true for the
+///   version.
 ///
 /// `#[record(versions = 3)]` on the structure is the number of versions, counted from
 /// 0, for the test of the derive. It reads each record from random bytes, shows, sets

@@ -55,7 +55,8 @@ pub(super) fn size(scene: &Scene<'_>, worlds: &[Affine]) -> f32 {
 }
 
 impl Pairing<'_> {
-    /// Fails if all nodes have the same other scale, as after a mistake with units.
+    /// Fails if all nodes are scaled by the same unit factor, as after a mistake with
+    /// units.
     pub(super) fn check_units(&self) -> Result<(), String> {
         let drawn = self
             .shown

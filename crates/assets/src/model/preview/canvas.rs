@@ -212,7 +212,7 @@ impl RowSlope {
     }
 }
 
-/// Returns the columns of a row in which no weight is negative.
+/// Returns the columns of a row where no weight is negative.
 fn inside(row: &[RowSlope; 3], columns: usize) -> Span {
     let (mut start, mut end) = (0, columns);
     for weight in row {

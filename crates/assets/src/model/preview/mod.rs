@@ -169,7 +169,8 @@ impl View {
         }
     }
 
-    /// The direction of the viewer: all points along it share a pixel.
+    /// The view of maps, where points that differ by the viewer's direction share a
+    /// pixel.
     fn of_map() -> Self {
         let axes = axes([0.0, 2.0, 1.0]);
         let [right, _, towards] = axes;

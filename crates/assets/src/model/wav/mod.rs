@@ -96,7 +96,7 @@ pub fn write(wav: &Wav, samples: &[i16], out: &mut dyn Write) -> io::Result<()> 
 
 /// Writes a `smpl` chunk: an endless forward loop.
 fn write_loop(rate: u32, (start, end): (u32, u32), out: &mut dyn Write) -> io::Result<()> {
-    /// The note at which samplers play a sound unchanged: middle C.
+    /// The note for the unchanged pitch of a sound in samplers: middle C.
     const NOTE: u32 = 60;
     let nanoseconds = 1_000_000_000 / rate.max(1);
     let fields = [0, 0, nanoseconds, NOTE, 0, 0, 0, 1, 0];

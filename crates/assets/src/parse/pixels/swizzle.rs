@@ -37,9 +37,8 @@ fn spread(mask: usize, count: usize) -> Vec<usize> {
     std::iter::successors(Some(0), next).take(count).collect()
 }
 
-/// Positions of the pixels of a PlayStation 2 picture with 4 or 8 bits per pixel that
-/// was uploaded in the form of a picture with pixels four times as large (FORMATS, HIP
-/// assets 4).
+/// Positions of the pixels of a PlayStation 2 picture with 4 or 8 bits per pixel. It
+/// was uploaded as a picture with pixels four times as large (FORMATS, HIP assets 4).
 pub struct Bands {
     log_width: u32,
 }

@@ -1,4 +1,4 @@
-//! Pairing of the elements of an edited list with those of the shown list.
+//! Pairing of the elements of an edited and a shown list.
 
 use std::collections::HashSet;
 use std::ops::Range;

@@ -95,10 +95,10 @@ impl PartialEq for Element {
 /// A change with the number of its edit.
 type Placed = (Change, usize);
 
-/// The order in which lists are spliced, by start, end and path: the last list comes
-/// first, so that the offsets of the others stay true. Of two empty lists at one
-/// offset, the one with the smaller path is spliced last: the `links` of an object are
-/// behind its `list`.
+/// The splicing order of lists, by start, end and path. The last list comes first, so
+/// that the offsets of the others stay valid. Of two empty lists at one offset, the one
+/// with the smaller path is spliced last: the `links` of an object are behind its
+/// `list`.
 type Turn<'c> = (Reverse<(usize, usize)>, &'c str);
 
 /// Applies changes, sorted by rank and each with the number of its edit, to an asset.

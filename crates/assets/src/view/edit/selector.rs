@@ -114,7 +114,7 @@ fn find(node: &Node<'_>, part: &str) -> Option<Vec<String>> {
     found
 }
 
-/// Returns the names of the fields for which `is_wanted` returns true.
+/// Returns the names of the fields that `is_wanted` accepts.
 fn names(node: &Node<'_>, is_wanted: fn(&Node<'_>) -> bool) -> Vec<String> {
     let mut names = Vec::new();
     node.for_each(&mut |name, node| {

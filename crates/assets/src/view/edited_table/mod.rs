@@ -28,7 +28,7 @@ use super::{ViewFormat, open};
 pub struct Rules<'a> {
     /// The columns that name a row. Keys after the first are for rows whose key a
     /// spreadsheet spoiled, and for tables without the columns of the first. Rows with
-    /// equal keys are told apart by their order.
+    /// equal keys are distinguished by their order.
     pub keys: &'a [&'a [&'a str]],
     /// The column with the row's name for messages, if it is not the key.
     pub name: Option<&'a str>,
