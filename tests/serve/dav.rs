@@ -1,11 +1,8 @@
-//! WebDAV, according to its rules and with third-party clients.
+//! WebDAV by its rules.
 
 use std::fs;
-use std::process::Command;
 
-use fixtures::noise;
-use testkit::mount::{Fixture, has_programs};
-
+use crate::clients::folder;
 use crate::kit::{Response, Server, write_request};
 
 const INFINITE: &str = "<D:propfind-finite-depth/>";
@@ -33,24 +30,6 @@ fn urls(response: &Response) -> Vec<String> {
     parts
         .map(|part| part.split('<').next().unwrap().to_owned())
         .collect()
-}
-
-/// Returns a folder with names that URLs and XML must escape.
-fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let sub = folder.path().join("Sub & <dir>");
-    fs::create_dir(&sub).unwrap();
-    for name in [
-        "50%.txt",
-        "a#b.txt",
-        "ü é.txt",
-        "a+b'\"?.txt",
-        "plain.x.bin",
-    ] {
-        fs::write(sub.join(name), name).unwrap();
-    }
-    fs::write(folder.path().join("large.bin"), noise(2, 300_000)).unwrap();
-    folder
 }
 
 #[test]
@@ -176,50 +155,4 @@ fn a_long_directory_has_each_entry_once() {
     listed.sort_unstable();
     listed.dedup();
     assert_eq!(listed.len(), 3001);
-}
-
-#[test]
-fn cadaver_lists_and_gets() {
-    if !has_programs(&["cadaver"]) {
-        return;
-    }
-    let folder = folder();
-    let server = Server::start([folder.path()]);
-    let work = tempfile::tempdir().unwrap();
-    fs::write(work.path().join("commands"), "ls\nget large.bin\nquit\n").unwrap();
-    let url = format!("http://{}/t/{}/dav/", server.address, server.token);
-    let mut cadaver = Command::new("cadaver");
-    cadaver.arg(url).current_dir(work.path());
-    cadaver.stdin(fs::File::open(work.path().join("commands")).unwrap());
-    let said = cadaver.output().unwrap();
-    let text = String::from_utf8_lossy(&said.stdout);
-    assert!(
-        text.contains("Sub & <dir>") && text.contains("300000"),
-        "{said:?}"
-    );
-    assert!(fs::read(work.path().join("large.bin")).unwrap() == noise(2, 300_000));
-}
-
-#[test]
-fn rclone_copies_everything() {
-    if !has_programs(&["rclone"]) {
-        return;
-    }
-    let folder = folder();
-    let fixture = Fixture::new();
-    let server = Server::start([folder.path()]);
-    let out = fixture.archive.with_extension("out");
-    let url = format!("http://{}/t/{}/dav/", server.address, server.token);
-    let mut rclone = Command::new("rclone");
-    rclone.args(["copy", ":webdav:"]).arg(&out);
-    rclone.args(["--webdav-url", &url, "--config", "/dev/null"]);
-    let said = rclone.output().unwrap();
-    assert!(said.status.success(), "{said:?}");
-    let compared = Command::new("diff")
-        .arg("-r")
-        .arg(folder.path())
-        .arg(&out)
-        .output()
-        .unwrap();
-    assert!(compared.status.success(), "{compared:?}");
 }

@@ -3,6 +3,7 @@
 #![cfg(feature = "serve")]
 
 mod browser;
+mod clients;
 mod conditions;
 #[cfg(target_os = "linux")]
 mod confined;
