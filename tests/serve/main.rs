@@ -7,6 +7,7 @@ mod clients;
 mod conditions;
 #[cfg(target_os = "linux")]
 mod confined;
+mod container;
 mod dav;
 #[cfg(target_os = "linux")]
 mod edit;
