@@ -199,7 +199,8 @@ pub(super) fn plain(site: &Arc<Site>, path: &str, after: u64) -> Result<Answer, 
         html,
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width\">\n\
-         <title>{}</title>\n<link rel=\"stylesheet\" href=\"assets/{STYLE_NAME}\">\n<nav>",
+         <title>{}</title>\n<link rel=\"icon\" href=\"data:,\">\n\
+         <link rel=\"stylesheet\" href=\"assets/{STYLE_NAME}\">\n<nav>",
         Escaped(title)
     );
     crumbs(&mut html, &path);

@@ -1,4 +1,5 @@
-//! The explorer in Chromium: `browser.mjs` has its promises.
+//! The explorer and the page without JavaScript in Chromium: `browser.mjs` and `plain.mjs`
+//! have their promises.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,9 @@ use crate::kit::Server;
 
 /// Names that browsers have on Linux.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+/// What the scripts use.
+const PLAYWRIGHT: &str = "web/node_modules/playwright-core";
 
 /// Returns the path of the repository.
 fn root() -> &'static Path {
@@ -116,27 +120,12 @@ fn sound_with_loop() -> Vec<u8> {
     [b"RIFF", &(body.len() as u32).to_le_bytes()[..], &body].concat()
 }
 
-#[test]
-fn the_explorer_keeps_its_promises_in_a_browser() {
-    let browser = browser();
-    let has_explorer = root().join("web/dist/index.html").exists()
-        && root().join("web/node_modules/playwright-core").exists();
-    if !possible(
-        browser.is_some() && has_explorer,
-        "needs chromium, and the explorer, which scripts/web builds",
-    ) {
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let games = folder.path().join("games");
-    fill(&games);
-    let server = Server::start([&games]);
-    let merged = Server::start([games.join("mymod.ufo"), games.join("patch.gp3")]);
+/// Runs a script of this folder in a browser, and asserts that all promises are kept.
+fn run(script: &str, words: &[&str], browser: PathBuf) {
     let ran = Command::new("node")
-        .arg(root().join("tests/serve/browser.mjs"))
-        .args([&server.url, &merged.url])
-        .arg(trial::part("part", "whole"))
-        .env("CHROMIUM", browser.unwrap())
+        .arg(root().join("tests/serve").join(script))
+        .args(words)
+        .env("CHROMIUM", browser)
         .stdin(Stdio::null())
         .output()
         .unwrap();
@@ -144,4 +133,38 @@ fn the_explorer_keeps_its_promises_in_a_browser() {
     let said = String::from_utf8_lossy(&said);
     println!("{said}");
     assert!(ran.status.success(), "{said}");
+}
+
+/// Returns the program of a browser, if these files below the repository are there, too.
+fn browser_with(files: &[&str]) -> Option<PathBuf> {
+    let has_files = files.iter().all(|file| root().join(file).exists());
+    let browser = browser().filter(|_| has_files);
+    let needed = "needs chromium, and the explorer, which scripts/web builds";
+    possible(browser.is_some(), needed).then_some(browser)?
+}
+
+#[test]
+fn the_explorer_keeps_its_promises_in_a_browser() {
+    let Some(browser) = browser_with(&["web/dist/index.html", PLAYWRIGHT]) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let games = folder.path().join("games");
+    fill(&games);
+    let server = Server::start([&games]);
+    let merged = Server::start([games.join("mymod.ufo"), games.join("patch.gp3")]);
+    let length = trial::part("part", "whole");
+    run("browser.mjs", &[&server.url, &merged.url, length], browser);
+}
+
+#[test]
+fn the_page_without_javascript_keeps_its_promises_in_a_browser() {
+    let Some(browser) = browser_with(&[PLAYWRIGHT]) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let games = folder.path().join("games");
+    fill(&games);
+    let server = Server::start([&games]);
+    run("plain.mjs", &[&server.url], browser);
 }

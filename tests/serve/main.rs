@@ -17,6 +17,7 @@ mod kit;
 mod life;
 mod list;
 mod nfs;
+mod package;
 mod page;
 mod search;
 mod thumb;

@@ -64,4 +64,9 @@ fn licences_are_shown() {
     let server = Server::start([&fixture.archive]);
     let text = server.get("/licences").text();
     assert!(text.contains("Permission is hereby granted") && text.contains("Apache License"));
+    if server.get("/").text().contains("<script") {
+        for package in ["\npreact 11", "\nthree 0"] {
+            assert!(text.contains(package), "{package:?}");
+        }
+    }
 }
