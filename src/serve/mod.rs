@@ -6,7 +6,7 @@
 //! Reading threads have the tree and no sockets (`dispatch`, `site`): each takes the next work from a
 //! queue (`pieces`, `job`) and returns an answer (`answer`), or a piece of one. There is a module
 //! for each route: `nfs` with its `handles`, `file`, `list`, `dav`, `thumb`, `zip`, `search`, `place`, `page`; `kind` knows
-//! the types of files.
+//! the types of files. `offline` answers requests without a network.
 
 mod answer;
 mod connection;
@@ -25,6 +25,7 @@ mod list;
 mod names;
 mod nfs;
 mod nodes;
+pub mod offline;
 mod page;
 mod pieces;
 mod place;

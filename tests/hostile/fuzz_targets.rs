@@ -201,6 +201,10 @@ targets! {
     mounts_of_damaged_files_keep_the_promises: "vfs", 100;
     operations_in_any_order_are_answered_as_by_a_model: "ops", 100;
     damaged_patches_are_applied_or_refused: "patches", 300;
+    requests_get_what_is_served_or_are_refused: "serve_route", 300;
+    ranges_and_conditions_get_parts_of_the_file: "serve_range", 300;
+    properties_are_well_formed_whatever_is_asked: "serve_propfind", 300;
+    calls_of_nfs_get_bytes_of_the_file_or_an_error: "serve_rpc", 300;
 }
 
 /// Otherwise the target would only try refusals.

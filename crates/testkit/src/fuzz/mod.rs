@@ -20,6 +20,7 @@ mod ops;
 mod patches;
 mod reports;
 pub mod seeds;
+mod serve;
 mod settings;
 mod ta;
 
@@ -41,6 +42,7 @@ pub use nested::nested;
 pub use ops::ops;
 pub use patches::patches;
 pub use reports::hi_reports;
+pub use serve::{serve_propfind, serve_range, serve_route, serve_rpc};
 pub use settings::settings;
 pub use ta::{bos, cob, gaf, pcx, ta_small, tdf, tdo, tnt};
 
@@ -52,7 +54,7 @@ pub struct Target {
 }
 
 /// All entry points.
-pub const TARGETS: [Target; 63] = [
+pub const TARGETS: [Target; 67] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -116,6 +118,10 @@ pub const TARGETS: [Target; 63] = [
     target("vfs", vfs, seeds::vfs),
     target("ops", ops, seeds::ops),
     target("patches", patches, patches::patches_seeds),
+    target("serve_route", serve_route, serve::route_seeds),
+    target("serve_range", serve_range, serve::range_seeds),
+    target("serve_propfind", serve_propfind, serve::propfind_seeds),
+    target("serve_rpc", serve_rpc, serve::rpc_seeds),
 ];
 
 const fn target(name: &'static str, run: fn(&[u8]), seeds: fn() -> Vec<Vec<u8>>) -> Target {
