@@ -1,5 +1,7 @@
 //! The bytes of files.
 
+use std::process::Command;
+
 use fixtures::container_seeds::zip_with;
 use fixtures::hpi::{File, V1, dir, file};
 use fixtures::noise;
@@ -187,4 +189,46 @@ fn archives_in_archives_are_entered() {
     assert_eq!(server.bytes("/files/inner.zip.d/a.txt"), b"inside");
     let listed = server.json("/api/list");
     assert_eq!(listed["entries"][0]["enter"], "inner.zip.d");
+}
+
+#[test]
+fn a_link_that_leads_out_is_missing_by_every_route() {
+    let folder = tempfile::tempdir().unwrap();
+    let links = folder.path().join("links");
+    std::fs::create_dir(&links).unwrap();
+    std::fs::write(links.join("a.txt"), "text").unwrap();
+    for (name, target) in [("out", "/etc/passwd"), ("up", "../../../../../etc/passwd")] {
+        std::os::unix::fs::symlink(target, links.join(name)).unwrap();
+    }
+    let zip = Server::start([&links]).bytes("/zip/");
+    std::fs::write(folder.path().join("links.zip"), zip).unwrap();
+    let packed = Command::new("tar")
+        .args(["-cf", "links.tar", "links"])
+        .current_dir(folder.path())
+        .status();
+    assert!(packed.unwrap().success());
+    let server = Server::start([folder.path()]);
+    for place in ["links", "links.zip.d", "links.tar.d/links"] {
+        assert_eq!(server.bytes(&format!("/files/{place}/a.txt")), b"text");
+        for name in ["out", "up"] {
+            let path = format!("{place}/{name}");
+            for route in [
+                "/files/",
+                "/converted/",
+                "/thumb/",
+                "/zip/",
+                "/dav/",
+                "/?path=",
+                "/api/list?path=",
+                "/api/where?path=",
+                "/api/diff?b=links/a.txt&a=",
+            ] {
+                let sent = server.get(&format!("{route}{path}"));
+                assert_eq!(sent.status, 404, "{route}{path}: {}", sent.text());
+            }
+            let target = format!("/dav/{path}");
+            let sent = server.send("PROPFIND", &target, &[("Depth", "0")]);
+            assert_eq!(sent.status, 404, "{target}: {}", sent.text());
+        }
+    }
 }

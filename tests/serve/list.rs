@@ -1,6 +1,7 @@
 //! Listings.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use fixtures::hpi::{File, V1, dir, file};
 use hpimount_containers::hpi::chunk::Method;
@@ -133,4 +134,29 @@ fn a_link_says_where_it_leads() {
     assert_eq!(target_of("good").unwrap(), "sub/file.txt");
     assert_eq!(target_of("none").unwrap(), Value::Null);
     assert_eq!(target_of("sub"), None);
+}
+
+#[test]
+fn a_hundred_thousand_entries_take_little_time_and_memory() {
+    let count = testkit::trial::part(10_000, 100_000);
+    let files = (0..count).map(|number| {
+        let name = format!("file {number:06}.txt");
+        file(name.as_bytes(), File::new("", Method::Stored))
+    });
+    let fixture = Fixture::new();
+    let archive = V1::new(vec![dir(b"many", files.collect())]).build();
+    fs::write(&fixture.archive, archive.bytes).unwrap();
+    let server = Server::start([&fixture.archive]);
+    // The names of all entries are collected meanwhile.
+    while server.json("/api/state")["index"]["names"] == "running" {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let (before, start) = (server.memory(), Instant::now());
+    assert_eq!(names(&server, "many", 5000).len(), count);
+    let took = start.elapsed();
+    // Optimized and alone, 100,000 take less than 3 s.
+    assert!(took < Duration::from_secs(60), "{took:?}");
+    let more = server.memory().saturating_sub(before) >> 20;
+    assert!(more < 64, "{more} MiB");
+    println!("{count} entries: {took:?}, {more} MiB more");
 }

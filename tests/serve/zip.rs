@@ -60,7 +60,7 @@ fn a_directory_is_an_archive_with_its_files() {
 
 #[test]
 fn other_programs_read_the_archive() {
-    if !has_programs(&["unzip"]) {
+    if !has_programs(&["unzip", "7z"]) {
         return;
     }
     let source = tempfile::tempdir().unwrap();
@@ -80,6 +80,9 @@ fn other_programs_read_the_archive() {
         .output();
     let unzipped = unzipped.unwrap();
     assert!(unzipped.status.success(), "{unzipped:?}");
+    let tested = Command::new("7z").args(["t", "-bd"]).arg(&path).output();
+    let tested = tested.unwrap();
+    assert!(tested.status.success(), "{tested:?}");
     let compared = Command::new("diff")
         .arg("-r")
         .args([&sub, &out])
