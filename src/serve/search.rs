@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Policy, Refusal};
 use super::followed::Shown;
+use super::kind;
 use super::names::Collected;
 use super::route::{Progress, Query};
 use super::site::{Place, Site};
@@ -120,6 +121,7 @@ pub(super) fn answer(site: &Arc<Site>, query: &Query) -> Result<Answer, Refusal>
                 "path": file.path,
                 "kind": "file",
                 "size": file.size,
+                "view": Place::find(site.vfs(), &file.path).ok().and_then(|place| view(&place)),
                 "in": "text",
                 "snippet": file.snippet,
             })
@@ -186,7 +188,17 @@ fn found(site: &Arc<Site>, path: &str) -> Option<Value> {
         "path": path,
         "kind": kind,
         "size": size.map(|attr| attr.size),
+        "view": place.as_ref().and_then(view),
         "in": "name",
         "snippet": null,
     }))
+}
+
+/// Returns how a file is shown.
+fn view(place: &Place) -> Option<&'static str> {
+    let (contents, ino) = (Contents(place.vfs()), place.found.attr.ino);
+    let asset = contents.view_format(ino);
+    let asset = asset.map(|format| (format, contents.asset_of(ino)));
+    let is_file = place.found.attr.kind == FileKind::File;
+    is_file.then(|| kind::view(&place.found.path, asset).name())
 }

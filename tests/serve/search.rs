@@ -54,7 +54,7 @@ fn names_are_found_also_in_archives() {
     assert_eq!(paths(&below), ["sub/Quokka.txt"]);
     let entry = &below["entries"][0];
     let expected = json!({
-        "path": "sub/Quokka.txt", "kind": "file", "size": 1, "in": "name", "snippet": null,
+        "path": "sub/Quokka.txt", "kind": "file", "size": 1, "view": "text", "in": "name", "snippet": null,
     });
     assert_eq!(*entry, expected);
     assert_eq!(
@@ -88,7 +88,7 @@ fn words_of_texts_are_found_after_names() {
     let found = server.json("/api/search?q=Quokka");
     assert_eq!(paths(&found), ["quokka.txt", "a.zip.d/deep/b.txt"]);
     let expected = json!({
-        "path": "a.zip.d/deep/b.txt", "kind": "file", "size": text.len(), "in": "text",
+        "path": "a.zip.d/deep/b.txt", "kind": "file", "size": text.len(), "view": "text", "in": "text",
         "snippet": "Down by the river a <quokka> lives.",
     });
     assert_eq!(found["entries"][1], expected);

@@ -86,9 +86,11 @@ function Missing({ path, error }: { path: string; error: Error }) {
     return (
         <>
             <Failure error={error} />
-            <p class="empty">
-                <a href={linkTo("", { q: nameOf(path) })}>Search for {nameOf(path)}</a> or go{" "}
-                <a href={linkTo(parentOf(path))}>up</a>.
+            <p class="instead">
+                <a href={linkTo("", { q: nameOf(path) })}>
+                    Search for <b>{nameOf(path)}</b>
+                </a>{" "}
+                or <a href={linkTo(parentOf(path))}>go up</a>.
             </p>
         </>
     );

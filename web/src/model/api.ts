@@ -39,6 +39,7 @@ export interface Found {
     path: string;
     kind: Entry["kind"];
     size: number | null;
+    view: View | null;
     in: "name" | "text";
     snippet?: string | null;
 }

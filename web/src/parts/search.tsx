@@ -5,7 +5,6 @@ import { type Found, type IndexState, search } from "../model/api";
 import { formatCount, formatSize } from "../model/format";
 import { nameOf, parentOf } from "../model/paths";
 import { linkTo } from "../model/route";
-import { viewOf } from "../model/facets";
 import { Failure, Waiting } from "./controls";
 import { Icon } from "./icons";
 
@@ -91,7 +90,7 @@ export function Search({ path, q }: { path: string; q: string }) {
 const isGrowing = (state: IndexState): boolean => state.names === "running" || state.texts === "running";
 
 function Result({ found, q }: { found: Found; q: string }) {
-    const icon = found.kind === "directory" ? "folder" : (viewOf(found.path) ?? "hex");
+    const icon = found.kind === "directory" ? "folder" : (found.view ?? "hex");
     return (
         <li class={`kind-${icon}`}>
             <Icon name={icon} />

@@ -35,13 +35,13 @@ interface ValueProps {
 }
 
 function Value({ name, value, level }: ValueProps) {
-    if (typeof value === "object" && value !== null) {
+    if (typeof value === "object" && value !== null && Object.keys(value).length > 0) {
         return <Group name={name} value={value} level={level} />;
     }
     return (
         <div class="json-line">
             {name !== null && <span class="json-name">{name}: </span>}
-            <span class={`json-${value === null ? "null" : typeof value}`}>{JSON.stringify(value)}</span>
+            <span class={typeof value === "object" ? "json-null" : `json-${typeof value}`}>{JSON.stringify(value)}</span>
         </div>
     );
 }

@@ -66,6 +66,7 @@ function Body({ label, table, rows, links, order, marked }: BodyProps) {
     const scrolledTo = useRef(0);
     const widths = useMemo(() => columnWidths(table), [table]);
     const numeric = useMemo(() => table.columns.map((_, column) => isNumeric(table, column)), [table]);
+    const numberWidth = String(table.rows.length).length;
     const shown = rowsInView(rows.length, ROW, height, top);
 
     // A row that a link names comes into view once.
@@ -88,11 +89,11 @@ function Body({ label, table, rows, links, order, marked }: BodyProps) {
                 aria-label={label}
                 aria-rowcount={rows.length + 1}
                 style={{
-                    width: `calc(${widths.reduce((sum, width) => sum + width, 7)}ch + ${(widths.length + 1) * 20}px)`,
+                    width: `calc(${widths.reduce((sum, width) => sum + width, numberWidth)}ch + ${(widths.length + 1) * 20}px)`,
                 }}
             >
                 <colgroup>
-                    <col style={{ width: "calc(7ch + 20px)" }} />
+                    <col style={{ width: `calc(${numberWidth}ch + 20px)` }} />
                     {widths.map((width, column) => (
                         <col key={column} style={{ width: `calc(${width}ch + 20px)` }} />
                     ))}
