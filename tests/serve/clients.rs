@@ -71,7 +71,7 @@ impl Share {
         self.work.path().join(name)
     }
 
-    /// Asserts that a file or directory has what is served.
+    /// Asserts that a file or directory equals the served one.
     fn assert_equal(&self, copy: &Path, name: &str) {
         let served = self.folder.path().join(name);
         let compared = run(
@@ -166,7 +166,7 @@ impl Drop for Davfs {
     }
 }
 
-/// Not the listing: on recent kernels that of davfs2 fails with any server.
+/// It does not list them: on recent kernels davfs2 fails to list a directory of any server.
 #[test]
 fn davfs2_reads_files() {
     let can_mount = geteuid().is_root() && Path::new("/dev/fuse").exists();

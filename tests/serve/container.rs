@@ -1,4 +1,4 @@
-//! The image of the Containerfile: what it runs. `scripts/container` builds it.
+//! The command of the Containerfile's image, which `scripts/container` builds.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

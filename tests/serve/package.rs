@@ -13,7 +13,7 @@ fn explorer() -> Option<PathBuf> {
     possible(is_built, "needs the explorer, which scripts/web builds").then_some(web)
 }
 
-/// Runs a command in a folder, and returns what it prints.
+/// Runs a command in a folder, and returns its output.
 fn printed(command: &mut Command, folder: &Path) -> String {
     let done = command.current_dir(folder).output().unwrap();
     let message = String::from_utf8_lossy(&done.stderr);

@@ -41,7 +41,9 @@ function Value({ name, value, level }: ValueProps) {
     return (
         <div class="json-line">
             {name !== null && <span class="json-name">{name}: </span>}
-            <span class={typeof value === "object" ? "json-null" : `json-${typeof value}`}>{JSON.stringify(value)}</span>
+            <span class={typeof value === "object" ? "json-null" : `json-${typeof value}`}>
+                {JSON.stringify(value)}
+            </span>
         </div>
     );
 }

@@ -25,7 +25,7 @@ const PASSWORD: char = '\u{2}';
 /// The token as a password in a header.
 const BASIC: &str = "OnRva2VuLW9mLXRoZS1mdXp6ZXJz";
 
-/// What is outside of the folder.
+/// The bytes of a file outside of the folder.
 const SECRET: &str = "nobody may see this";
 
 /// Plain files.
@@ -370,7 +370,7 @@ const READ: u32 = 6;
 /// Bytes of a reply in front of the results of a procedure.
 const REPLY_HEAD: usize = 24;
 
-/// The longest answer: bytes of a file, and what is around them.
+/// The longest answer: bytes of a file, and their headers.
 const MAX_REPLY: usize = (256 << 10) + 1024;
 
 /// The identifier of all calls.
