@@ -19,7 +19,8 @@ need() {
     echo "installing ${missing[*]}"
     {
         apt-get update &&
-            DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
+            DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 install -y \
+                --no-install-recommends "${missing[@]}"
     } >/dev/null || die "could not install ${missing[*]}"
 }
 
