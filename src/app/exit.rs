@@ -136,6 +136,12 @@ pub const EXIT_REASONS: &[ExitReason] = &[
 ];
 
 impl Failure {
+    /// Returns the failure of writing the file at `path`.
+    pub fn not_written(path: &std::path::Path, error: std::io::Error) -> Self {
+        let text = format!("{}: {error}", path.display());
+        Self::NotWritten(std::io::Error::new(error.kind(), text))
+    }
+
     /// Returns the failure of starting a thread.
     pub(super) fn no_thread(error: std::io::Error) -> Self {
         Self::Other("cannot start a thread", error)

@@ -1,5 +1,6 @@
 //! `hpi`, under all its names: parses the arguments, and runs the command.
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -98,7 +99,12 @@ fn run(command: Command) -> Result<ExitCode, Failure> {
             thumbnail::draw(&input, &args.output, args.size)
         }
         Command::Completions { shell, program } => print(&cli::completions(shell, &program)),
-        Command::Man { command } => print(&cli::man(command.as_deref()).map_err(Failure::Usage)?),
+        Command::Man {
+            to: Some(folder), ..
+        } => write_pages(&folder),
+        Command::Man { command, .. } => {
+            print(&cli::man(command.as_deref()).map_err(Failure::Usage)?)
+        }
     }
 }
 
@@ -135,6 +141,17 @@ fn begin(contents: &Contents) -> Result<MountOptions, Failure> {
     app::settle_allocator();
     app::start_log(contents.log_level());
     Ok(options)
+}
+
+/// Writes all man pages to a folder.
+fn write_pages(folder: &Path) -> Result<ExitCode, Failure> {
+    for (path, page) in cli::man_pages() {
+        let path = folder.join(path);
+        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+        let written = made.and_then(|()| fs::write(&path, page));
+        written.map_err(|error| Failure::not_written(&path, error))?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Writes a text to standard output.

@@ -37,6 +37,23 @@ pub fn man(name: Option<&str>) -> Result<String, String> {
     Ok(page(command, &title, section, name.unwrap_or_default()))
 }
 
+/// Returns the man pages of `hpi` and of all commands, with their paths in a folder of man
+/// pages.
+pub fn man_pages() -> Vec<(String, String)> {
+    let hpi = command(HPI);
+    let names = hpi
+        .get_subcommands()
+        .map(|command| Some(command.get_name()));
+    let path = |name| match name {
+        None => "man1/hpi.1".to_owned(),
+        Some("mount") => "man8/hpimount.8".to_owned(),
+        Some(name) => format!("man1/{HPI}-{name}.1"),
+    };
+    let pages = std::iter::once(None).chain(names);
+    let page = |name| Some((path(name), man(name).ok()?));
+    pages.filter_map(page).collect()
+}
+
 fn page(command: Command, title: &str, section: &str, name: &str) -> String {
     let mut body = Roff::new();
     if name == "mount" {

@@ -20,16 +20,16 @@ mod values;
 mod without_mount;
 
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 pub use self::completions::completions;
 pub use self::contents::Contents;
 pub use self::desktop::{Open, Thumbnail};
 pub use self::diff::Diff;
-pub use self::man::man;
+pub use self::man::{man, man_pages};
 pub use self::mount::Mount;
 #[cfg(edit)]
 pub use self::mount::Revert;
@@ -98,10 +98,14 @@ pub enum Command {
         #[arg(default_value = HPI, value_parser = name_parser())]
         program: String,
     },
-    /// Print the man page of a command
+    /// Print the man page of a command, or write all pages
     Man {
         /// The command, or none for the page of `hpi`
         command: Option<String>,
+        /// Write the pages of hpi and of all commands to `man1` and `man8` in FOLDER
+        #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+        #[arg(conflicts_with = "command")]
+        to: Option<PathBuf>,
     },
 }
 

@@ -1,9 +1,11 @@
 //! Help, man pages, completions and docs/OPTIONS.md describe the commands, and the program
 //! has the names that it had.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use clap::Arg;
@@ -177,23 +179,46 @@ fn the_man_page_of_mounts_describes_all_mount_options() {
     }
 }
 
+/// Writes all man pages to a folder, and returns their paths.
+fn written_pages(folder: &Path) -> Vec<PathBuf> {
+    printed(&["man", "--to", folder.to_str().unwrap()]);
+    let mut pages = Vec::new();
+    for section in ["man1", "man8"] {
+        let entries = fs::read_dir(folder.join(section)).unwrap();
+        pages.extend(entries.map(|entry| entry.unwrap().path()));
+    }
+    pages
+}
+
+#[test]
+fn the_pages_of_all_commands_are_written_to_a_folder() {
+    let dir = tempdir().unwrap();
+    let mut expected: BTreeMap<_, _> = commands()
+        .iter()
+        .map(|command| (format!("man1/hpi-{command}.1"), printed(&["man", command])))
+        .collect();
+    expected.remove("man1/hpi-mount.1");
+    expected.insert("man1/hpi.1".to_owned(), printed(&["man"]));
+    expected.insert("man8/hpimount.8".to_owned(), printed(&["man", "mount"]));
+    let written = written_pages(dir.path()).into_iter().map(|path| {
+        let name = path.strip_prefix(dir.path()).unwrap().to_str().unwrap();
+        (name.to_owned(), fs::read_to_string(&path).unwrap())
+    });
+    assert_eq!(written.collect::<BTreeMap<_, _>>(), expected);
+
+    let file = dir.path().join("man1/hpi.1");
+    let ran = run(Command::new(HPI).args(["man", "--to"]).arg(&file));
+    assert_eq!(ran.code, Some(20), "{ran:?}");
+    assert!(ran.stderr.contains("hpi.1/man1/hpi.1: Not a directory"));
+}
+
 #[test]
 fn mandoc_finds_no_errors_in_the_man_pages() {
     if !has_programs(&["mandoc"]) {
         return;
     }
     let dir = tempdir().unwrap();
-    let mut pages = vec![("hpi.1".to_owned(), printed(&["man"]))];
-    for command in commands() {
-        let name = match &*command {
-            "mount" => "hpimount.8".to_owned(),
-            command => format!("hpi-{command}.1"),
-        };
-        pages.push((name, printed(&["man", &command])));
-    }
-    for (name, page) in pages {
-        let path = dir.path().join(name);
-        fs::write(&path, page).unwrap();
+    for path in written_pages(dir.path()) {
         let ran = run(Command::new("mandoc").args(["-T", "lint"]).arg(&path));
         assert_eq!(
             (ran.code, ran.stdout, ran.stderr),

@@ -32,10 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Returns an error with the path if it is in no such mount, if it is not edited, or if its
 /// entry cannot be moved.
 pub fn revert(path: &Path) -> Result<(), Failure> {
-    let failed = |error: io::Error| {
-        let text = format!("{}: {error}", path.display());
-        Failure::NotWritten(io::Error::new(error.kind(), text))
-    };
+    let failed = |error: io::Error| Failure::not_written(path, error);
     let Edits {
         mount,
         folder,
