@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use hpimount::app::{self, ExitReason, Failure, Forked, MountOptions, desktop, thumbnail};
 use hpimount::cli::{self, Command, Contents, Mount};
-use hpimount::platform::raise_file_limit;
+use hpimount::platform::{keep_window_open, raise_file_limit};
 
 /// The title of notifications.
 const CANNOT_OPEN: &str = "Cannot open";
@@ -26,7 +26,11 @@ fn main() -> ExitCode {
             }
         }
     };
-    ran.unwrap_or_else(|failure| failure.report())
+    ran.unwrap_or_else(|failure| {
+        let code = failure.report();
+        keep_window_open("hpi has ended.");
+        code
+    })
 }
 
 fn run(command: Command) -> Result<ExitCode, Failure> {

@@ -146,8 +146,18 @@ pub fn parse(name: &str, line: impl IntoIterator<Item = OsString>) -> Result<Com
         "hpipack" => Command::Pack(parse_as(name, line)?),
         DESKTOP => Command::Open(parse_as(name, line)?),
         "hpimount-thumbnailer" => Command::Thumbnail(parse_as(name, line)?),
-        _ => parse_as::<Hpi>(name, line)?.command,
+        _ => parse_as::<Hpi>(name, opening(line))?.command,
     })
+}
+
+/// Returns the line that opens files in the browser if a line has nothing but full paths:
+/// desktops start a program with them when files are dropped on it.
+fn opening(mut line: Vec<OsString>) -> Vec<OsString> {
+    let is_full = |word: &OsString| Path::new(word).is_absolute();
+    if cfg!(serve) && line.len() > 1 && line.iter().skip(1).all(is_full) {
+        line.splice(1..1, ["serve".into(), "--open".into()]);
+    }
+    line
 }
 
 /// Parses the command line of a program.

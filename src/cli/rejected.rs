@@ -5,6 +5,10 @@ use clap::error::ErrorKind;
 use super::HPI;
 use crate::platform::keep_window_open;
 
+/// What a window says that is opened for the program alone.
+const IN_A_TERMINAL: &str = "hpi is used in a terminal, such as PowerShell. A file or folder that is \
+                             dropped on it is shown in the browser.";
+
 /// The kind of a command line without a command, for which clap prints the help.
 const HELP: ErrorKind = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
 
@@ -27,7 +31,7 @@ impl Rejected {
             Self::Parser(error) if error.kind() == HELP => {
                 // Without an output nobody reads it.
                 let _ = error.print();
-                keep_window_open();
+                keep_window_open(IN_A_TERMINAL);
                 std::process::exit(error.exit_code())
             }
             Self::Parser(error) if !error.use_stderr() => error.exit(),

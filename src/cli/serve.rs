@@ -205,6 +205,27 @@ mod tests {
     }
 
     #[test]
+    fn full_paths_alone_are_opened_in_the_browser() {
+        let parsed = |line: &[&str]| {
+            let line = [&["hpi"], line].concat();
+            parse("hpi", line.into_iter().map(OsString::from))
+        };
+        let dropped = ["/games/a b.hpi", "/games/ta"];
+        for line in [&dropped[..1], &dropped] {
+            let Ok(Command::Serve(serve)) = parsed(line) else {
+                panic!("{line:?}");
+            };
+            let (sources, plan) = serve.plan().unwrap();
+            assert!(plan.opens_browser);
+            let (expected, _) = self::plan(line).unwrap();
+            assert_eq!(format!("{sources:?}"), format!("{expected:?}"));
+        }
+        for line in [&["a.hpi"][..], &["/a.hpi", "-v"], &["/a.hpi", "b"]] {
+            assert!(parsed(line).is_err(), "{line:?}");
+        }
+    }
+
+    #[test]
     fn an_address_that_others_reach_needs_a_decision() {
         let outside = "0.0.0.0:8417";
         assert!(plan(&[outside, "a"]).is_err());

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use super::{reading_threads, signals};
 use crate::app::without_mount::vfs_options;
 use crate::app::{Failure, MountOptions, shortened, tell};
 use crate::mount::{Sources, Vfs};
+use crate::platform::url_opener;
 #[cfg(edit)]
 use crate::serve::Followed;
 use crate::serve::{
@@ -371,22 +372,13 @@ impl Urls {
     }
 }
 
-/// The program that opens URLs, and its first arguments.
-const URL_OPENER: (&str, &[&str]) = if cfg!(windows) {
-    ("rundll32", &["url.dll,FileProtocolHandler"])
-} else if cfg!(target_vendor = "apple") {
-    ("open", &[])
-} else {
-    ("xdg-open", &[])
-};
-
 /// Opens the browser.
 fn open_browser(url: &str) {
-    let (opener, arguments) = URL_OPENER;
-    let mut command = Command::new(opener);
-    command.args(arguments).arg(url).stdin(Stdio::null());
+    let mut command = url_opener();
+    command.arg(url).stdin(Stdio::null());
     let started = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     if let Err(error) = started {
+        let opener = command.get_program().display();
         tell(format!("{opener}, which opens the browser: {error}"));
     }
 }

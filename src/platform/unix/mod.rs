@@ -15,6 +15,7 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -122,7 +123,15 @@ pub fn matching(argument: &OsStr) -> Vec<OsString> {
 }
 
 /// Has no effect: no window is closed with the program.
-pub fn keep_window_open() {}
+pub fn keep_window_open(_why: &str) {}
+
+/// Returns the program that opens a URL.
+pub fn url_opener() -> Command {
+    Command::new(match cfg!(target_vendor = "apple") {
+        true => "open",
+        false => "xdg-open",
+    })
+}
 
 /// Checks that files can have the names of a path with slashes: they can.
 ///

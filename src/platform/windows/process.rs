@@ -1,12 +1,13 @@
 //! The console, and how a program ends.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
 
 use console::Term;
-use windows_sys::Win32::System::Console::GetConsoleProcessList;
+use windows_sys::Win32::System::Console::{GetConsoleProcessList, GetConsoleWindow};
 use zeroize::Zeroizing;
 
 /// The exit code of programs that Ctrl-C ends.
@@ -129,21 +130,32 @@ fn matches(pattern: &[char], name: &[char]) -> bool {
     pattern[at..].iter().all(|&c| c == '*')
 }
 
-/// Waits for Enter if the window of the console is closed with the program, because it was
-/// started by a double click.
-pub fn keep_window_open() {
-    if is_alone_on_console() {
-        eprint!("\nhpi is used in a terminal, such as PowerShell. Press Enter to close this.");
+/// Says `why` and waits for Enter if the window of the console is closed with the program,
+/// because Explorer has started it.
+pub fn keep_window_open(why: &str) {
+    if io::stdin().is_terminal() && is_alone_in_window() {
+        eprint!("\n{why} Press Enter to close this window.");
         let _ = io::stdin().read_line(&mut String::new());
     }
 }
 
+/// Returns whether the console has a window, which services have not, and no other program.
 #[expect(unsafe_code, reason = "no crate has a safe interface")]
-fn is_alone_on_console() -> bool {
+fn is_alone_in_window() -> bool {
     let mut processes = [0; 2];
     // SAFETY: the call writes at most as many numbers as the array has.
     let found = unsafe { GetConsoleProcessList(processes.as_mut_ptr(), processes.len() as u32) };
-    found == 1
+    // SAFETY: the call has no conditions.
+    found == 1 && !unsafe { GetConsoleWindow() }.is_null()
+}
+
+/// Returns the program that opens a URL: the system's, and not one of that name beside this
+/// program.
+pub fn url_opener() -> Command {
+    let system = env::var_os("SystemRoot").unwrap_or_else(|| r"C:\Windows".into());
+    let mut command = Command::new(Path::new(&system).join(r"System32\rundll32.exe"));
+    command.arg("url.dll,FileProtocolHandler");
+    command
 }
 
 #[cfg(test)]
