@@ -7,7 +7,6 @@
 //! Usage: `cargo run --release --example decoders ARCHIVE`
 
 use std::collections::{HashMap, HashSet};
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -15,30 +14,13 @@ use std::time::Instant;
 
 use hpimount_containers::extract::{self, Listing};
 use hpimount_containers::format::{Input, Options};
-use hpimount_containers::volume::{Content, Entry, FileId, RecordedSum, Volume};
+use hpimount_containers::volume::{Content, Entry, FileId, Volume};
 use hpimount_containers::{formats, image, io};
 use md5::{Digest, Md5};
 use sha1::Sha1;
 
 /// Number of bytes that go through a checksum at a time.
 const PIECE: usize = 64 << 10;
-
-/// Takes the bytes of a file, and compares them with the checksum that the archive
-/// records of it, if it does.
-struct Checked(Option<RecordedSum>);
-
-impl Write for Checked {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        if let Some(sum) = &mut self.0 {
-            sum.update(bytes);
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("which archive?")?;
@@ -74,7 +56,7 @@ fn volume(source: Arc<dyn io::ReadAt>) -> io::Result<()> {
     let work = work(&*volume, &listing);
     beside_checksums(hashed, || {
         on_all_cores(work.len(), &|number| match work[number] {
-            Work::File(file) => check(&*volume, file),
+            Work::File(file) => extract::check(&*volume, file),
             Work::Block { file, size } => decode(&*volume, file, size),
         })
     })
@@ -101,6 +83,8 @@ impl Work {
 /// Returns the work for the files of an archive, each of them once. A file that is
 /// stored as it is, without a checksum, makes no work.
 fn work(volume: &dyn Volume, listing: &Listing) -> Vec<Work> {
+    let assets = volume.assets();
+    let is_summed = |file| assets.is_some_and(|it| it.recorded_sum(file).is_some());
     let mut seen = HashSet::new();
     let mut blocks: HashMap<FileId, u64> = HashMap::new();
     let mut work = Vec::new();
@@ -110,7 +94,7 @@ fn work(volume: &dyn Volume, listing: &Listing) -> Vec<Work> {
         }
         match volume.content(entry.file) {
             Ok(Content::Generated(_)) => {}
-            Ok(Content::Extent { .. }) if recorded_sum(volume, entry.file).is_none() => {}
+            Ok(Content::Extent { .. }) if !is_summed(entry.file) => {}
             Ok(Content::Part { whole, offset }) => {
                 let end = blocks.entry(whole).or_default();
                 *end = (*end).max(offset + entry.size.unwrap_or(0));
@@ -124,21 +108,6 @@ fn work(volume: &dyn Volume, listing: &Listing) -> Vec<Work> {
     work
 }
 
-/// Begins the checksum that the archive records of a file.
-fn recorded_sum(volume: &dyn Volume, file: FileId) -> Option<RecordedSum> {
-    volume.assets()?.recorded_sum(file)
-}
-
-/// Decodes a file, and compares it with its checksum.
-fn check(volume: &dyn Volume, file: Entry) -> io::Result<()> {
-    let mut checked = Checked(recorded_sum(volume, file.file));
-    extract::copy(volume, file, &mut checked)?;
-    match checked.0.and_then(RecordedSum::mismatch) {
-        Some(mismatch) => Err(io::Error::Unsupported(mismatch)),
-        None => Ok(()),
-    }
-}
-
 /// Decodes the first bytes of a stream, whose decoder computes the checksums of the
 /// files in it.
 fn decode(volume: &dyn Volume, file: FileId, size: u64) -> io::Result<()> {
@@ -148,7 +117,7 @@ fn decode(volume: &dyn Volume, file: FileId, size: u64) -> io::Result<()> {
         modified: None,
         asset: None,
     };
-    extract::copy(volume, whole, &mut Checked(None))
+    extract::copy(volume, whole, &mut std::io::sink())
 }
 
 /// Decodes while `length` bytes go through the checksums of a disc: MD5, which is as

@@ -46,6 +46,14 @@ pub(super) fn sections(command: &str) -> (&'static [Section], &'static [Section]
     }
 }
 
+/// Returns a section of examples.
+const fn examples(blocks: &'static [Block]) -> Section {
+    Section {
+        heading: "EXAMPLES",
+        blocks,
+    }
+}
+
 /// The usual references.
 const SEE_ALSO: Section = Section {
     heading: "SEE ALSO",
@@ -163,47 +171,44 @@ const MOUNT: &[Section] = &[
             ),
         ],
     },
-    Section {
-        heading: "EXAMPLES",
-        blocks: &[
-            Block::Text("Mount an archive, search it, and unmount it:"),
-            Block::Code(
-                "hpimount totala1.hpi ~/ta\n\
-                 grep -ri \"name=gun\" ~/ta/weapons\n\
-                 hpi unmount ~/ta",
-            ),
-            Block::Text("Mount several archives as one tree, the last one on top:"),
-            Block::Code("hpimount totala1.hpi rev31.gp3 mymod.ufo ~/ta"),
-            Block::Text("Mount a game as the game itself sees it, and find the archive of a file:"),
-            Block::Code(
-                "hpimount --game ~/TotalAnnihilation ~/ta\n\
-                 getfattr -n user.hpimount.source ~/ta/units/armpw.fbi",
-            ),
-            Block::Text(
-                "Look into all archives and assets of a folder, with 256 MiB of memory for \
-                 decoded data:",
-            ),
-            Block::Code(
-                "hpimount -o cachesize=256M ~/dumps ~/look\n\
-                 ls ~/look/boot.HIP.d/layers\n\
-                 cat ~/look/level.psx.meta/info.txt",
-            ),
-            Block::Text("Look at the pictures, models and maps of a whole game in a file manager:"),
-            Block::Code("hpimount --converted --game ~/TotalAnnihilation ~/look"),
-            Block::Text("Mount an archive on a web server, and those in a bucket:"),
-            Block::Code(
-                "hpimount https://example.org/mods/my.ufo ~/mod\n\
-                 hpimount -o blockcache=$HOME/.cache/hpimount s3://bucket/mods/ ~/mods",
-            ),
-            Block::Text("Copy everything that can be read from a damaged archive:"),
-            Block::Code("hpimount -o force broken.hpi ~/ta && cp -r ~/ta rescued"),
-            Block::Text("Lines of `/etc/fstab`: at boot for all users, and on first access:"),
-            Block::Code(
-                "/games/totala1.hpi  /mnt/ta  fuse.hpimount  allow_other,nofail  0  0\n\
-                 /games/bb01.HIP  /mnt/bb  fuse.hpimount  allow_other,noauto,x-systemd.automount  0  0",
-            ),
-        ],
-    },
+    examples(&[
+        Block::Text("Mount an archive, search it, and unmount it:"),
+        Block::Code(
+            "hpimount totala1.hpi ~/ta\n\
+             grep -ri \"name=gun\" ~/ta/weapons\n\
+             hpi unmount ~/ta",
+        ),
+        Block::Text("Mount several archives as one tree, the last one on top:"),
+        Block::Code("hpimount totala1.hpi rev31.gp3 mymod.ufo ~/ta"),
+        Block::Text("Mount a game as the game itself sees it, and find the archive of a file:"),
+        Block::Code(
+            "hpimount --game ~/TotalAnnihilation ~/ta\n\
+             getfattr -n user.hpimount.source ~/ta/units/armpw.fbi",
+        ),
+        Block::Text(
+            "Look into all archives and assets of a folder, with 256 MiB of memory for \
+             decoded data:",
+        ),
+        Block::Code(
+            "hpimount -o cachesize=256M ~/dumps ~/look\n\
+             ls ~/look/boot.HIP.d/layers\n\
+             cat ~/look/level.psx.meta/info.txt",
+        ),
+        Block::Text("Look at the pictures, models and maps of a whole game in a file manager:"),
+        Block::Code("hpimount --converted --game ~/TotalAnnihilation ~/look"),
+        Block::Text("Mount an archive on a web server, and those in a bucket:"),
+        Block::Code(
+            "hpimount https://example.org/mods/my.ufo ~/mod\n\
+             hpimount -o blockcache=$HOME/.cache/hpimount s3://bucket/mods/ ~/mods",
+        ),
+        Block::Text("Copy everything that can be read from a damaged archive:"),
+        Block::Code("hpimount -o force broken.hpi ~/ta && cp -r ~/ta rescued"),
+        Block::Text("Lines of `/etc/fstab`: at boot for all users, and on first access:"),
+        Block::Code(
+            "/games/totala1.hpi  /mnt/ta  fuse.hpimount  allow_other,nofail  0  0\n\
+             /games/bb01.HIP  /mnt/bb  fuse.hpimount  allow_other,noauto,x-systemd.automount  0  0",
+        ),
+    ]),
     Section {
         heading: "SEE ALSO",
         blocks: &[Block::Text(
@@ -214,17 +219,12 @@ const MOUNT: &[Section] = &[
 ];
 
 const LIST: &[Section] = &[
-    Section {
-        heading: "EXAMPLES",
-        blocks: &[
-            Block::Text("List a directory of an archive and print one of its files:"),
-            Block::Code("hpi list totala1.hpi units\nhpi cat totala1.hpi units/armcom.fbi"),
-            Block::Text("Compare the files of a copy with those of an archive:"),
-            Block::Code(
-                "hpi list --hash sha256 mymod.ufo >sums && cd copy && sha256sum -c ../sums",
-            ),
-        ],
-    },
+    examples(&[
+        Block::Text("List a directory of an archive and print one of its files:"),
+        Block::Code("hpi list totala1.hpi units\nhpi cat totala1.hpi units/armcom.fbi"),
+        Block::Text("Compare the files of a copy with those of an archive:"),
+        Block::Code("hpi list --hash sha256 mymod.ufo >sums && cd copy && sha256sum -c ../sums"),
+    ]),
     SEE_ALSO,
 ];
 
@@ -236,17 +236,14 @@ const EXTRACT: &[Section] = &[
              ones stay. A write beyond the limit of file sizes is an error, as on a full disk.",
         )],
     },
-    Section {
-        heading: "EXAMPLES",
-        blocks: &[
-            Block::Text("Extract an archive, and a directory of another one:"),
-            Block::Code("hpi extract mymod.ufo -C mymod\nhpi extract totala1.hpi units -C base"),
-            Block::Text("Extract the pictures, models and sounds of a game in usual formats:"),
-            Block::Code("hpi extract --converted --game ~/TotalAnnihilation -C look"),
-            Block::Text("Extract everything that can be read from a damaged archive:"),
-            Block::Code("hpi extract -o force broken.hpi -C rescued"),
-        ],
-    },
+    examples(&[
+        Block::Text("Extract an archive, and a directory of another one:"),
+        Block::Code("hpi extract mymod.ufo -C mymod\nhpi extract totala1.hpi units -C base"),
+        Block::Text("Extract the pictures, models and sounds of a game in usual formats:"),
+        Block::Code("hpi extract --converted --game ~/TotalAnnihilation -C look"),
+        Block::Text("Extract everything that can be read from a damaged archive:"),
+        Block::Code("hpi extract -o force broken.hpi -C rescued"),
+    ]),
     SEE_ALSO,
 ];
 
@@ -275,63 +272,51 @@ const SERVE: &[Section] = &[
              were begun have two seconds to end.",
         )],
     },
-    Section {
-        heading: "EXAMPLES",
-        blocks: &[
-            Block::Text("Look at a game in the browser:"),
-            Block::Code("hpi serve --open --game ~/TotalAnnihilation"),
-            Block::Text("Serve a disc to a home network:"),
-            Block::Code(
-                "hpi serve --allow 192.168.1.0/24 --host 192.168.1.5 192.168.1.5:8417 disc.rvz",
-            ),
-        ],
-    },
+    examples(&[
+        Block::Text("Look at a game in the browser:"),
+        Block::Code("hpi serve --open --game ~/TotalAnnihilation"),
+        Block::Text("Serve a disc to a home network:"),
+        Block::Code(
+            "hpi serve --allow 192.168.1.0/24 --host 192.168.1.5 192.168.1.5:8417 disc.rvz",
+        ),
+    ]),
     SEE_ALSO,
 ];
 
 const CHECK: &[Section] = &[
-    Section {
-        heading: "EXAMPLES",
-        blocks: &[
-            Block::Text(
-                "Check all archives of a folder, and compare a disc image with a list of Redump:",
-            ),
-            Block::Code("hpi check ~/TotalAnnihilation\nhpi check --dat gamecube.dat game.rvz"),
-        ],
-    },
+    examples(&[
+        Block::Text(
+            "Check all archives of a folder, and compare a disc image with a list of Redump:",
+        ),
+        Block::Code("hpi check ~/TotalAnnihilation\nhpi check --dat gamecube.dat game.rvz"),
+    ]),
     SEE_ALSO,
 ];
 
 const DIFF: &[Section] = &[
-    Section {
-        heading: "EXAMPLES",
-        blocks: &[
-            Block::Text(
-                "Compare two versions of a mod, two installations of a game, and an archive with \
-                 two others that are merged:",
-            ),
-            Block::Code(
-                "hpi diff old.ufo new.ufo\n\
-                 hpi diff --brief --game ~/ta --game ~/ta-patched\n\
-                 hpi diff all.hpi --against base.hpi --against patch.gp3",
-            ),
-        ],
-    },
+    examples(&[
+        Block::Text(
+            "Compare two versions of a mod, two installations of a game, and an archive with \
+             two others that are merged:",
+        ),
+        Block::Code(
+            "hpi diff old.ufo new.ufo\n\
+             hpi diff --brief --game ~/ta --game ~/ta-patched\n\
+             hpi diff all.hpi --against base.hpi --against patch.gp3",
+        ),
+    ]),
     SEE_ALSO,
 ];
 
 const INDEX: &[Section] = &[
-    Section {
-        heading: "EXAMPLES",
-        blocks: &[
-            Block::Text("Write a database of all archives of a folder, and find a text in them:"),
-            Block::Code(
-                "hpi index games.sqlite ~/games/*.hpi\n\
-                 sqlite3 games.sqlite \"SELECT source, path FROM files \\\n\
-                 \\    JOIN texts ON texts.rowid = files.id WHERE texts MATCH 'jellyfish'\"",
-            ),
-        ],
-    },
+    examples(&[
+        Block::Text("Write a database of all archives of a folder, and find a text in them:"),
+        Block::Code(
+            "hpi index games.sqlite ~/games/*.hpi\n\
+             sqlite3 games.sqlite \"SELECT source, path FROM files \\\n\
+             \\    JOIN texts ON texts.rowid = files.id WHERE texts MATCH 'jellyfish'\"",
+        ),
+    ]),
     SEE_ALSO,
 ];
 
@@ -346,59 +331,51 @@ const SIGNALS: Section = Section {
 
 const PACK: &[Section] = &[
     SIGNALS,
-    Section {
-        heading: "EXAMPLES",
-        blocks: &[
-            Block::Text("Pack a mod for Total Annihilation:"),
-            Block::Code("hpi pack mymod mymod.ufo"),
-            Block::Text(
-                "Pack it as the game's own archives are, compressed with LZ77 and enciphered:",
-            ),
-            Block::Code("hpi pack --method lz77 --key 0x7D mymod mymod.ufo"),
-            Block::Text("Pack a mod for TA: Kingdoms, and overwrite the existing archive:"),
-            Block::Code("hpi pack --force --format kingdoms mymod mymod.hpi"),
-            Block::Text("Change one file of a large archive, and nothing else:"),
-            Block::Code("hpi pack --replace units/armpw.fbi=armpw.fbi mymod.ufo changed.ufo"),
-            Block::Text("Change two assets of a level of SpongeBob, one of them by its id:"),
-            Block::Code(
-                "hpi pack --replace greeting.text=new.txt --replace 0x21641EA7=timer.bin \\\n\
-                 \u{20}        bb01.HIP changed.HIP",
-            ),
-            Block::Text("Change the text of a level of SpongeBob in a copy of all its assets:"),
-            Block::Code(
-                "hpimount bb01.HIP /mnt\n\
-                 cp -rL /mnt/types changed && chmod -R u+w changed\n\
-                 \"$EDITOR\" changed/Text/*greeting*\n\
-                 hpi pack changed changed.HIP",
-            ),
-            Block::Text("Change a file of an archive of Total Annihilation:"),
-            Block::Code(
-                "hpimount mymod.ufo /mnt\n\
-                 cp -r /mnt changed && chmod -R u+w changed\n\
-                 \"$EDITOR\" changed/units/armpw.fbi\n\
-                 hpi pack changed changed.ufo",
-            ),
-        ],
-    },
+    examples(&[
+        Block::Text("Pack a mod for Total Annihilation:"),
+        Block::Code("hpi pack mymod mymod.ufo"),
+        Block::Text("Pack it as the game's own archives are, compressed with LZ77 and enciphered:"),
+        Block::Code("hpi pack --method lz77 --key 0x7D mymod mymod.ufo"),
+        Block::Text("Pack a mod for TA: Kingdoms, and overwrite the existing archive:"),
+        Block::Code("hpi pack --force --format kingdoms mymod mymod.hpi"),
+        Block::Text("Change one file of a large archive, and nothing else:"),
+        Block::Code("hpi pack --replace units/armpw.fbi=armpw.fbi mymod.ufo changed.ufo"),
+        Block::Text("Change two assets of a level of SpongeBob, one of them by its id:"),
+        Block::Code(
+            "hpi pack --replace greeting.text=new.txt --replace 0x21641EA7=timer.bin \\\n\
+             \u{20}        bb01.HIP changed.HIP",
+        ),
+        Block::Text("Change the text of a level of SpongeBob in a copy of all its assets:"),
+        Block::Code(
+            "hpimount bb01.HIP /mnt\n\
+             cp -rL /mnt/types changed && chmod -R u+w changed\n\
+             \"$EDITOR\" changed/Text/*greeting*\n\
+             hpi pack changed changed.HIP",
+        ),
+        Block::Text("Change a file of an archive of Total Annihilation:"),
+        Block::Code(
+            "hpimount mymod.ufo /mnt\n\
+             cp -r /mnt changed && chmod -R u+w changed\n\
+             \"$EDITOR\" changed/units/armpw.fbi\n\
+             hpi pack changed changed.ufo",
+        ),
+    ]),
     SEE_ALSO,
 ];
 
 const APPLY: &[Section] = &[
     SIGNALS,
-    Section {
-        heading: "EXAMPLES",
-        blocks: &[
-            Block::Text("Edit a mounted disc, and write the result and a patch for others:"),
-            Block::Code(
-                "hpimount --edit changes game.iso /mnt\n\
-                 \"$EDITOR\" /mnt/data/config.ini && hpi unmount /mnt\n\
-                 hpi apply changes game.iso changed.iso\n\
-                 hpi apply changes game.iso changed.xdelta",
-            ),
-            Block::Text("See what a patch changes:"),
-            Block::Code("hpi apply --dry-run game.xdelta game.iso"),
-        ],
-    },
+    examples(&[
+        Block::Text("Edit a mounted disc, and write the result and a patch for others:"),
+        Block::Code(
+            "hpimount --edit changes game.iso /mnt\n\
+             \"$EDITOR\" /mnt/data/config.ini && hpi unmount /mnt\n\
+             hpi apply changes game.iso changed.iso\n\
+             hpi apply changes game.iso changed.xdelta",
+        ),
+        Block::Text("See what a patch changes:"),
+        Block::Code("hpi apply --dry-run game.xdelta game.iso"),
+    ]),
     SEE_ALSO,
 ];
 
@@ -435,13 +412,10 @@ const OPEN: &[Section] = &[
             ),
         ],
     },
-    Section {
-        heading: "EXAMPLES",
-        blocks: &[
-            Block::Text("Open an archive, and unmount it:"),
-            Block::Code("hpi open mymod.ufo\nhpi open --unmount mymod.ufo"),
-        ],
-    },
+    examples(&[
+        Block::Text("Open an archive, and unmount it:"),
+        Block::Code("hpi open mymod.ufo\nhpi open --unmount mymod.ufo"),
+    ]),
     Section {
         heading: "SEE ALSO",
         blocks: &[Block::Text(
@@ -458,18 +432,15 @@ const THUMBNAIL: &[Section] = &[
             "Tells file managers for which file types to run the program.",
         )],
     },
-    Section {
-        heading: "EXAMPLES",
-        blocks: &[
-            Block::Text("Render a contact sheet of an archive:"),
-            Block::Code("hpi thumbnail -s 256 mymod.ufo mymod.png"),
-            Block::Text("Render a model with its textures, from a mount:"),
-            Block::Code(
-                "hpimount mymod.ufo ~/ta\n\
-                 hpimount-thumbnailer ~/ta/objects3d/tank.3do tank.png",
-            ),
-        ],
-    },
+    examples(&[
+        Block::Text("Render a contact sheet of an archive:"),
+        Block::Code("hpi thumbnail -s 256 mymod.ufo mymod.png"),
+        Block::Text("Render a model with its textures, from a mount:"),
+        Block::Code(
+            "hpimount mymod.ufo ~/ta\n\
+             hpimount-thumbnailer ~/ta/objects3d/tank.3do tank.png",
+        ),
+    ]),
     Section {
         heading: "SEE ALSO",
         blocks: &[Block::Text("`hpimount(8)`, `hpi-open(1)`")],

@@ -16,7 +16,7 @@ use crate::changes::{Folder, Original, Report, Written, listed};
 use crate::extract::{self, Listed, Listing};
 use crate::format::{Format, Input, Options};
 use crate::io::{BlockBuffer, Error, ReadAt, Result};
-use crate::volume::{Entry, RecordedSum, Volume};
+use crate::volume::{Entry, Volume};
 use crate::{formats, image, parts};
 
 /// An opened archive, disc or installer.
@@ -177,13 +177,7 @@ impl Archive {
     /// # Errors
     /// Returns an error if the entry is no file, or if it is damaged.
     pub fn check(&self, entry: &Listed) -> Result<()> {
-        let file = entry.file()?.file;
-        let mut sum = Sum(self.volume.assets().and_then(|it| it.recorded_sum(file)));
-        self.copy(entry, &mut sum)?;
-        match sum.0.and_then(RecordedSum::mismatch) {
-            Some(mismatch) => Err(Error::Unsupported(mismatch)),
-            None => Ok(()),
-        }
+        extract::check(&*self.volume, entry.file()?)
     }
 
     /// Returns a file as a source. A stored one is read where it is; a packed one is
@@ -213,22 +207,6 @@ impl Archive {
         let mut report = Report::default();
         let written = apply::apply(&original, changes, "", Tools::PLAIN, &mut report);
         written.ok_or_else(|| Error::Unsupported(listed(&report.refusals)))
-    }
-}
-
-/// Takes the bytes of a file for its recorded checksum, if there is one.
-struct Sum(Option<RecordedSum>);
-
-impl Write for Sum {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        if let Some(sum) = &mut self.0 {
-            sum.update(bytes);
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The entries of a volume as paths, and the bytes of a file, for programs that
 //! do not mount the volume.
 
-use std::io::{Read, Write};
+use std::io::{Read, Write, sink};
 
 use crate::io::{Error, Result, read_error};
 use crate::text::file_name;
@@ -151,6 +151,20 @@ impl Sink for Listing {
         self.add(parent, name, Kind::Link(target));
         Ok(())
     }
+}
+
+/// Decodes a file of `volume`, and compares it with all checksums that the archive has of it.
+///
+/// # Errors
+/// Returns an error if the file cannot be read or is damaged.
+pub fn check(volume: &dyn Volume, entry: Entry) -> Result<()> {
+    let sum = volume.assets().and_then(|it| it.recorded_sum(entry.file));
+    let Some(mut sum) = sum else {
+        return copy(volume, entry, &mut sink());
+    };
+    copy(volume, entry, &mut sum)?;
+    sum.mismatch()
+        .map_or(Ok(()), |mismatch| Err(Error::Unsupported(mismatch)))
 }
 
 /// Writes the bytes of a file of `volume` to `out`, without holding them in

@@ -1,5 +1,7 @@
 //! Checksums of assets that their volumes record.
 
+use std::io::{self, Write};
+
 use crc::{Crc, Digest, Table};
 
 use crate::io::check_sum;
@@ -29,6 +31,17 @@ impl RecordedSum {
     /// last byte.
     pub fn mismatch(self) -> Option<String> {
         check_sum("checksum", self.found.finalize(), self.recorded).err()
+    }
+}
+
+impl Write for RecordedSum {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

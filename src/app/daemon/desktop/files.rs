@@ -26,31 +26,29 @@ pub fn files() -> [DesktopFile; 6] {
     let offered = names(|known| known.opened == Opened::OnRequest);
     let mounted = names(|known| known.is_mounted);
     let drawn = names(|known| known.is_drawn);
+    let file = |name, text| DesktopFile { name, text };
     [
-        DesktopFile {
-            name: "hpimount.xml",
-            text: mime_info(),
-        },
-        DesktopFile {
-            name: "hpimount-open.desktop",
-            text: format!("{OPEN_ENTRY}MimeType={opened}\n{OPEN_ACTIONS}"),
-        },
-        DesktopFile {
-            name: "zz-hpimount-open.desktop",
-            text: format!("{OPEN_ENTRY}MimeType={offered}\n"),
-        },
-        DesktopFile {
-            name: "hpimount-unmount.desktop",
-            text: format!("{UNMOUNT_ENTRY}MimeType={mounted}\n"),
-        },
-        DesktopFile {
-            name: "zzz-hpimount-edit.desktop",
-            text: format!("{EDIT_ENTRY}MimeType={mounted}\n"),
-        },
-        DesktopFile {
-            name: "hpimount.thumbnailer",
-            text: format!("{THUMBNAILER_ENTRY}MimeType={drawn}\n"),
-        },
+        file("hpimount.xml", mime_info()),
+        file(
+            "hpimount-open.desktop",
+            format!("{OPEN_ENTRY}MimeType={opened}\n{OPEN_ACTIONS}"),
+        ),
+        file(
+            "zz-hpimount-open.desktop",
+            format!("{OPEN_ENTRY}MimeType={offered}\n"),
+        ),
+        file(
+            "hpimount-unmount.desktop",
+            format!("{UNMOUNT_ENTRY}MimeType={mounted}\n"),
+        ),
+        file(
+            "zzz-hpimount-edit.desktop",
+            format!("{EDIT_ENTRY}MimeType={mounted}\n"),
+        ),
+        file(
+            "hpimount.thumbnailer",
+            format!("{THUMBNAILER_ENTRY}MimeType={drawn}\n"),
+        ),
     ]
 }
 
