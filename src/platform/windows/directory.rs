@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
-use super::stat::open_to_ask;
+use super::stat::{hold, open_to_ask};
 use super::{FileMode, canonical, check_names};
 use crate::platform::FileStat;
 
@@ -16,8 +16,8 @@ const INVALID_NAME: i32 = 123;
 /// Error of a link that is known to the driver of another file system only.
 const CANNOT_ACCESS_FILE: i32 = 1920;
 
-/// A directory that is held open: it cannot be removed meanwhile. Nothing that is opened in
-/// it is outside, since no link is followed.
+/// A directory that is open. Nothing that is opened in it is outside, since no link is
+/// followed.
 #[derive(Debug)]
 pub struct Directory {
     /// In the form in which long paths and names of devices are plain names.
@@ -36,9 +36,14 @@ impl Directory {
 
     fn at(path: PathBuf) -> io::Result<Self> {
         let held = open_to_ask(&path, false)?;
-        match held.metadata()?.is_dir() {
-            true => Ok(Self { path, held }),
-            false => Err(ErrorKind::NotADirectory.into()),
+        Self::of(path, held)
+    }
+
+    fn of(path: PathBuf, held: File) -> io::Result<Self> {
+        match held.metadata()?.file_type() {
+            kind if kind.is_symlink() => Err(io::Error::other("is a link, which is not followed")),
+            kind if kind.is_dir() => Ok(Self { path, held }),
+            _ => Err(ErrorKind::NotADirectory.into()),
         }
     }
 
@@ -136,14 +141,16 @@ impl Directory {
         FileStat::of(&open_to_ask(&self.beneath(path, true)?, true)?)
     }
 
-    /// Opens a directory in it, which is created if there is none.
+    /// Opens a directory in it, which is created if there is none. Until it is closed, nobody
+    /// can put a link in the place of it or of a directory around it.
     ///
     /// # Errors
     /// Returns the error of the operating system.
     pub fn enter(&self, name: &str, mode: FileMode) -> io::Result<Self> {
-        match mode.create_directory(&self.new_entry(name)?) {
+        let path = self.new_entry(name)?;
+        match mode.create_directory(&path) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
-            _ => self.open_directory(Path::new(name)),
+            _ => Self::of(path.clone(), hold(&path)?),
         }
     }
 

@@ -14,6 +14,11 @@ const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
 /// Opens a link itself.
 pub(super) const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 
+/// Reads the names in a directory. With no right at all, sharing would not be checked.
+const FILE_LIST_DIRECTORY: u32 = 1;
+/// Others may read and write, and neither rename nor remove.
+const FILE_SHARE_READ_AND_WRITE: u32 = 3;
+
 /// Units of times of the system in a second.
 const SECOND: i64 = 10_000_000;
 /// The year 1970 as a time of the system, which counts from 1601 on.
@@ -31,6 +36,19 @@ pub(super) fn open_to_ask(path: &Path, is_link: bool) -> io::Result<File> {
     };
     let mut options = File::options();
     options.access_mode(0).custom_flags(flags).open(path)
+}
+
+/// Opens a directory, or a link itself, so that others can neither rename nor remove it.
+///
+/// # Errors
+/// Returns the error of the operating system.
+pub(super) fn hold(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options
+        .access_mode(FILE_LIST_DIRECTORY)
+        .share_mode(FILE_SHARE_READ_AND_WRITE);
+    options.custom_flags(FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT);
+    options.open(path)
 }
 
 impl FileStat {
