@@ -9,7 +9,7 @@ use crate::pack::{
     self, Archive, DryRun, Edit, Format, Mod, Replacement, Target, check_is_archive, check_target,
 };
 use crate::platform::clean_up_on_signals;
-use crate::source::NewFolder;
+use crate::source::{DiskNames, NewFolder};
 
 /// What to write.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub enum Pack {
     Directory {
         /// The directory.
         dir: PathBuf,
+        /// The names of its files.
+        names: DiskNames,
         /// The archive to write.
         out: PathBuf,
         /// Its format.
@@ -42,6 +44,8 @@ pub enum Pack {
         out: Option<PathBuf>,
         /// Whether changes are refused that games may not find.
         is_strict: bool,
+        /// The names of files in folders of changes.
+        names: DiskNames,
     },
 }
 
@@ -62,9 +66,14 @@ pub struct PackStyle {
 /// Returns an error if it cannot be written.
 pub fn pack(pack: &Pack, style: PackStyle) -> Result<(), Failure> {
     match pack {
-        Pack::Directory { dir, out, format } => {
+        Pack::Directory {
+            dir,
+            names,
+            out,
+            format,
+        } => {
             check_is_archive(out)?;
-            let archive = Archive::of_directory(dir, out, *format)?;
+            let archive = Archive::of_directory(dir, *names, out, *format)?;
             write(archive, None, style, slice::from_ref(dir), out)
         }
         Pack::Replace {
@@ -86,8 +95,9 @@ pub fn pack(pack: &Pack, style: PackStyle) -> Result<(), Failure> {
             source,
             out: None,
             is_strict,
+            names,
         } => {
-            let edit = Edit::open(source, changes, *is_strict)?;
+            let edit = Edit::open(source, changes, *is_strict, *names)?;
             dry_run(edit, style)
         }
         Pack::Apply {
@@ -95,9 +105,10 @@ pub fn pack(pack: &Pack, style: PackStyle) -> Result<(), Failure> {
             source,
             out: Some(out),
             is_strict,
+            names,
         } => {
             check_target(out, source, changes, style.force)?;
-            let edit = Edit::open(source, changes, *is_strict)?;
+            let edit = Edit::open(source, changes, *is_strict, *names)?;
             let confinement = Confinement::to(&edit.paths());
             let planned = confined(&confinement, || Archive::with_changes(edit, out))?;
             let readable = [changes, slice::from_ref(source)].concat();
@@ -176,7 +187,8 @@ fn write_folder(
     readable: &[PathBuf],
     out: &Path,
 ) -> Result<(), Failure> {
-    let mut folder = NewFolder::create(out, readable).map_err(Failure::NotWritten)?;
+    let mut folder =
+        NewFolder::create(out, DiskNames::Plain, readable).map_err(Failure::NotWritten)?;
     clean_up_on_signals(folder.remover()).map_err(Failure::no_signals)?;
     let bar = progress_bar(made.bytes(), !style.is_quiet);
     let read = |tasks| {

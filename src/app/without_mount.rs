@@ -20,7 +20,7 @@ use crate::mount::{KnownFiles, Meta, Options, Prepared, Sources, Vfs};
 use crate::pack::Target;
 use crate::platform::{clean_up_on_signals, end_without_reader};
 use crate::source::remote::RemoteUrl;
-use crate::source::{Extraction, Location, NewFolder};
+use crate::source::{DiskNames, Extraction, Location, NewFolder};
 
 /// An inspection of sources.
 #[derive(Debug)]
@@ -302,7 +302,7 @@ pub fn diff(diff: &Diff, options: &MountOptions) -> Result<ExitCode, Failure> {
     let original = old.prepare()?;
     let mut readable = original.paths();
     readable.extend(changed.paths());
-    let new_folder = |path: &PathBuf| NewFolder::create(path, &readable);
+    let new_folder = |path: &PathBuf| NewFolder::create(path, DiskNames::default(), &readable);
     let folder = diff.folder.as_ref().map(new_folder).transpose();
     let mut folder = folder.map_err(Failure::NotWritten)?;
     if let Some(folder) = &folder {

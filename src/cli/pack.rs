@@ -9,6 +9,7 @@ use clap_lex::OsStrExt;
 
 use crate::app;
 use crate::pack::{Empty, Format, Replacement, SETTINGS};
+use crate::source::DiskNames;
 use hpimount_containers::hip::FORMAT as HIP;
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::text::has_extension;
@@ -70,8 +71,10 @@ pub struct Pack {
     /// decoded or packed again.
     #[arg(long, value_name = "NAME=FILE", value_hint = ValueHint::Other)]
     #[arg(value_parser = OsStringValueParser::new().try_map(replacement))]
-    #[arg(conflicts_with_all = ["format", "method", "key"])]
+    #[arg(conflicts_with_all = ["format", "method", "key", "windows_names"])]
     replace: Vec<Replacement>,
+    #[command(flatten)]
+    names: Names,
     #[command(flatten)]
     output: Output,
 }
@@ -122,7 +125,26 @@ pub struct Apply {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
+    names: Names,
+    #[command(flatten)]
     output: Output,
+}
+
+/// What names of files stand for.
+#[derive(Debug, Args)]
+struct Names {
+    /// Take names as `hpi extract --windows-names` has written them, as it is done on Windows
+    ///
+    /// `a%3Ab` becomes `a:b`. Names that were not escaped stay, and so do those that extracting
+    /// has truncated or numbered.
+    #[arg(long)]
+    windows_names: bool,
+}
+
+impl Names {
+    fn on_disk(&self) -> DiskNames {
+        DiskNames::new(self.windows_names)
+    }
 }
 
 /// How OUT is written.
@@ -160,9 +182,14 @@ impl Pack {
     pub fn plan(self) -> Result<(app::Pack, app::PackStyle), String> {
         let style = self.output.style();
         let format = self.resolved_format()?;
-        let (dir, out) = (self.dir, self.out);
+        let (dir, names, out) = (self.dir, self.names.on_disk(), self.out);
         let pack = match self.replace {
-            replacements if replacements.is_empty() => app::Pack::Directory { dir, out, format },
+            replacements if replacements.is_empty() => app::Pack::Directory {
+                dir,
+                names,
+                out,
+                format,
+            },
             replacements => app::Pack::Replace {
                 archive: dir,
                 out,
@@ -245,6 +272,7 @@ impl Apply {
             source,
             out,
             is_strict: self.strict,
+            names: self.names.on_disk(),
         };
         Ok((pack, style))
     }

@@ -15,7 +15,7 @@ use crate::content::{Reader, Spool, unwrap};
 use crate::memory::budget::Budget;
 use crate::mount::{self, Changes, OpenCause, Outcome};
 use crate::platform::canonical;
-use crate::source::{FilePool, FileSource, files_beside, has_name, read_changes};
+use crate::source::{DiskNames, FilePool, FileSource, files_beside, has_name, read_changes};
 use hpimount_containers::apply::{self, Tools};
 use hpimount_containers::changes::{Action, Applied, Original, Report, Spliced, Written};
 use hpimount_containers::extract::Listing;
@@ -51,20 +51,25 @@ pub struct Edit {
 }
 
 impl Edit {
-    /// Opens the source at `path`, and reads folders of changes and patches, which are
-    /// applied one after the other. If it `is_strict`, risks are refused too.
+    /// Opens the source at `path`, and reads folders of changes, whose files have such
+    /// `names`, and patches, which are applied one after the other. If it `is_strict`, risks are refused too.
     ///
     /// # Errors
     /// Returns [`Error::Source`] if something cannot be read, or [`Error::Refused`] if
     /// `path` is a folder.
-    pub fn open(path: &Path, changes: &[PathBuf], is_strict: bool) -> Result<Self> {
+    pub fn open(
+        path: &Path,
+        changes: &[PathBuf],
+        is_strict: bool,
+        names: DiskNames,
+    ) -> Result<Self> {
         if path.is_dir() {
             let text = "is a folder: mount it with `hpimount --apply`, and copy what the \
                         mount shows; or apply the changes in X.d to an archive X in it";
             return Err(Error::refused(path, text));
         }
         let pool = Arc::new(FilePool::default());
-        let changes = Changes::read(changes, is_strict)
+        let changes = Changes::read(changes, is_strict, names)
             .map_err(|error| Error::source(Path::new(&error.source_name), error.cause))?;
         let source = FileSource::open(path, &pool);
         let source = source.map_err(|cause| Error::source(path, cause))?;
@@ -209,9 +214,14 @@ impl Plan {
     /// # Errors
     /// Returns [`Error::Source`] if the directory cannot be read, or
     /// [`Error::Refused`] with everything that the format has no place for.
-    pub(super) fn of_directory(directory: &Path, out: &Path, empty: Empty) -> Result<Self> {
+    pub(super) fn of_directory(
+        directory: &Path,
+        names: DiskNames,
+        out: &Path,
+        empty: Empty,
+    ) -> Result<Self> {
         let pool = Arc::new(FilePool::default());
-        let read = read_changes(directory, &pool);
+        let read = read_changes(directory, &pool, names);
         let (folder, _) = read.map_err(|cause| Error::source(directory, cause))?;
         let original = empty.original();
         let reader = Reader::new(&Budget::new(MEMORY_TO_READ), Spool::new(None, 0));

@@ -22,6 +22,7 @@ pub use target::Target;
 pub use threads::Threads;
 use walk::walk;
 
+use crate::source::DiskNames;
 use hpimount_containers::changes::{self, Notice};
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::hpi::write::{v1, v2};
@@ -131,13 +132,18 @@ enum Plan {
 }
 
 impl Archive {
-    /// Prepares an archive of the contents of `directory`, except for a file at
-    /// `target`, the path of the new archive.
+    /// Prepares an archive of the contents of `directory`, whose files have such `names`,
+    /// except for a file at `target`, the path of the new archive.
     ///
     /// # Errors
     /// Returns an error if the directory cannot be read or packed.
-    pub fn of_directory(directory: &Path, target: &Path, format: Format) -> Result<Self> {
-        let walked = walk(directory, target)?;
+    pub fn of_directory(
+        directory: &Path,
+        names: DiskNames,
+        target: &Path,
+        format: Format,
+    ) -> Result<Self> {
+        let walked = walk(directory, names, target)?;
         let skipped = walked.skipped.into_iter();
         let mut skipped: Vec<_> = skipped
             .map(|path| (path, "it is the archive itself"))
@@ -145,7 +151,7 @@ impl Archive {
         let mut bytes = walked.bytes;
         let plan = match format {
             Format::Plain(empty) => {
-                let plan = apply::Plan::of_directory(directory, target, empty)?;
+                let plan = apply::Plan::of_directory(directory, names, target, empty)?;
                 return Ok(Self::with(plan));
             }
             Format::TotalAnnihilation { method, key } => {

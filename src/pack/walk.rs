@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Error, Result};
 use crate::platform::{FileIdentity, FileKind, FileStat};
+use crate::source::DiskNames;
 use hpimount_containers::volume::MAX_DEPTH;
 use hpimount_containers::write::{Directory, File, Node, Source};
 
@@ -21,8 +22,8 @@ pub(super) struct Walked {
     pub(super) skipped: Vec<PathBuf>,
 }
 
-/// Lists `directory` recursively, except for a file at `target`, the path of
-/// the new archive.
+/// Lists `directory`, whose files have such `names`, recursively, except for a file at
+/// `target`, the path of the new archive.
 ///
 /// Symbolic links are followed, because an archive cannot hold them.
 ///
@@ -30,9 +31,10 @@ pub(super) struct Walked {
 /// Returns [`Error::Source`] for anything that cannot be read or is neither a
 /// file nor a directory, for a dangling or circular link, and for a name that
 /// is not UTF-8.
-pub(super) fn walk(directory: &Path, target: &Path) -> Result<Walked> {
+pub(super) fn walk(directory: &Path, names: DiskNames, target: &Path) -> Result<Walked> {
     let mut walk = Walk {
         found: Walked::default(),
+        names,
         target: identity(target),
         ancestors: Vec::new(),
     };
@@ -47,6 +49,7 @@ pub(super) fn walk(directory: &Path, target: &Path) -> Result<Walked> {
 /// The state of a walk.
 struct Walk {
     found: Walked,
+    names: DiskNames,
     /// Identity of the skipped file.
     target: Option<FileIdentity>,
     /// Identities of the current directory and its ancestors.
@@ -71,12 +74,17 @@ impl Walk {
                 .map(|entry| entry.map(|entry| entry.path()))
                 .collect::<std::io::Result<Vec<_>>>()
         });
-        let mut paths = listed.map_err(|cause| Error::source(path, cause))?;
-        paths.sort();
+        let paths = listed
+            .map_err(|cause| Error::source(path, cause))?
+            .into_iter();
+        let names = self.names;
+        let named = paths.map(|path| Ok((names.in_archives(name(&path)?).into_owned(), path)));
+        let mut named = named.collect::<Result<Vec<_>>>()?;
+        named.sort();
         let mut directory = Directory::default();
-        for path in paths {
+        for (name, path) in named {
             if let Some(node) = self.node(&path)? {
-                directory.entries.push((name(&path)?, node));
+                directory.entries.push((name, node));
             }
         }
         self.ancestors.pop();
@@ -107,10 +115,9 @@ impl Walk {
 }
 
 /// Returns the last component of a path.
-fn name(path: &Path) -> Result<String> {
+fn name(path: &Path) -> Result<&str> {
     let name = path.file_name().and_then(|name| name.to_str());
-    let name = name.ok_or_else(|| Error::source(path, "its name is not UTF-8"))?;
-    Ok(name.to_owned())
+    name.ok_or_else(|| Error::source(path, "its name is not UTF-8"))
 }
 
 /// Returns the modification time for archives, in seconds since 1970 UTC.
@@ -137,7 +144,9 @@ mod tests {
 
     fn problem(directory: &Path) -> String {
         let nowhere = Path::new("/nonexistent");
-        let error = walk(directory, nowhere).unwrap_err().to_string();
+        let error = walk(directory, DiskNames::Plain, nowhere)
+            .unwrap_err()
+            .to_string();
         error.replace(&directory.display().to_string(), "DIR")
     }
 
@@ -148,7 +157,7 @@ mod tests {
         let inside = tempfile::tempdir().unwrap();
         symlink(outside.path(), inside.path().join("d")).unwrap();
         symlink(outside.path().join("file"), inside.path().join("f")).unwrap();
-        let walked = walk(inside.path(), Path::new("/nonexistent")).unwrap();
+        let walked = walk(inside.path(), DiskNames::Plain, Path::new("/nonexistent")).unwrap();
         assert_eq!((walked.files, walked.bytes), (2, 10));
         let names: Vec<_> = walked.root.entries.iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["d", "f"]);
@@ -185,7 +194,7 @@ mod tests {
         let target = directory.path().join("mod.hpi");
         fs::write(&target, "old").unwrap();
         fs::write(directory.path().join("unit.fbi"), "unit").unwrap();
-        let walked = walk(directory.path(), &target).unwrap();
+        let walked = walk(directory.path(), DiskNames::Plain, &target).unwrap();
         assert_eq!((walked.files, walked.skipped), (1, vec![target]));
     }
 }

@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::FilePool;
+use super::{DiskNames, FilePool};
 use crate::platform::{Directory, FileIdentity, FileKind, FileStat, canonical, overlay_attribute};
 use hpimount_containers::changes::{Change, FileTable, Folder, NewFile, NewFiles};
 use hpimount_containers::io::ReadAt;
@@ -22,17 +22,23 @@ pub const OPAQUE: &str = ".wh..wh..opq";
 /// A folder of changes, open.
 pub struct ChangesFolder {
     directory: Directory,
+    names: DiskNames,
     pool: Arc<FilePool>,
 }
 
 impl ChangesFolder {
-    /// Opens the folder at `path`; `pool` opens its files.
+    /// Opens the folder at `path`, whose names stand for themselves; `pool` opens its files.
     ///
     /// # Errors
     /// Returns the error of opening it.
     pub fn open(path: &Path, pool: &Arc<FilePool>) -> io::Result<Arc<Self>> {
+        Self::open_named(path, pool, DiskNames::Plain)
+    }
+
+    fn open_named(path: &Path, pool: &Arc<FilePool>, names: DiskNames) -> io::Result<Arc<Self>> {
         Ok(Arc::new(Self {
             directory: Directory::open(path)?,
+            names,
             pool: pool.clone(),
         }))
     }
@@ -102,8 +108,12 @@ impl ChangesFolder {
 ///
 /// # Errors
 /// Returns the errors of both.
-pub fn read_changes(path: &Path, pool: &Arc<FilePool>) -> io::Result<(Folder, usize)> {
-    ChangesFolder::open(path, pool)?.read()
+pub fn read_changes(
+    path: &Path,
+    pool: &Arc<FilePool>,
+    names: DiskNames,
+) -> io::Result<(Folder, usize)> {
+    ChangesFolder::open_named(path, pool, names)?.read()
 }
 
 /// Opens a patch. A patch that has changed since cannot be read.
@@ -258,7 +268,8 @@ impl Scan {
                 _ => return Err(error),
             },
         };
-        let text = file_name(Name::host(name)).into_owned();
+        let text = file_name(Name::host(name));
+        let text = self.root.names.in_archives(&text).into_owned();
         Ok(Some(match text.strip_prefix(WHITEOUT) {
             Some(deleted) if stat.size == 0 => (deleted.to_owned(), Entry::Other(Change::Deleted)),
             Some(_) => {
@@ -334,12 +345,12 @@ impl Scan {
     }
 }
 
-/// Makes one of two entries next to each other that say something about the same name.
+/// Makes one of entries next to each other that say something about the same name.
 fn drop_twice(entries: &mut Vec<(String, Entry)>) {
     entries.dedup_by(|(name, _), (first, entry)| {
         let is_twice = name == first;
         if is_twice {
-            *entry = unusable("is both deleted and there");
+            *entry = unusable("is there twice, or both deleted and there");
         }
         is_twice
     });
@@ -471,7 +482,9 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     fn read(root: &Path) -> Folder {
-        read_changes(root, &Arc::default()).unwrap().0
+        read_changes(root, &Arc::default(), DiskNames::Plain)
+            .unwrap()
+            .0
     }
 
     #[test]

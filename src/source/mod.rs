@@ -4,6 +4,7 @@
 mod beside;
 pub mod bucket;
 mod changes;
+mod disk_names;
 mod extraction;
 mod file;
 pub mod folder;
@@ -14,6 +15,7 @@ mod secret;
 
 pub use self::beside::{files_beside, has_name};
 pub use self::changes::{ChangesFolder, OPAQUE, WHITEOUT, read_changes, read_patch};
+pub use self::disk_names::DiskNames;
 pub use self::extraction::{ExtractTask, Extraction};
 pub use self::file::{FilePool, FileSource, KeptFile, MAX_OPEN};
 pub use self::location::Location;

@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::ops::Deref;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use tempfile::Builder;
 
-use crate::platform::{FileMode, canonical, check_names};
+use super::DiskNames;
+use crate::platform::{FileMode, canonical};
 use crate::sync::lock;
 
 /// What to do to a new folder. Paths are relative to it.
@@ -35,6 +36,8 @@ pub struct NewFolder {
     path: PathBuf,
     /// The same until it is kept. Locked while something is written.
     unfinished: Arc<Mutex<Option<PathBuf>>>,
+    /// What names of files stand for.
+    names: DiskNames,
     /// The permissions of files, as far as the umask permits.
     mode: FileMode,
     /// The last file with its path.
@@ -44,12 +47,12 @@ pub struct NewFolder {
 impl NewFolder {
     /// Creates the folder at `path`, or takes an empty one there. `readable` are the files
     /// and directories that are read: who may not read one of them may not read the new
-    /// files.
+    /// files, whose names stand for the ones in tasks.
     ///
     /// # Errors
     /// Returns an error with the path if it has entries, is in one of these directories, or
     /// cannot be created.
-    pub fn create(path: &Path, readable: &[PathBuf]) -> io::Result<Self> {
+    pub fn create(path: &Path, names: DiskNames, readable: &[PathBuf]) -> io::Result<Self> {
         let failed = |error: io::Error| of_path(path, error);
         let exists = path.symlink_metadata().is_ok();
         let target = match exists {
@@ -74,6 +77,7 @@ impl NewFolder {
             exists,
             unfinished: Arc::new(Mutex::new(Some(path.clone()))),
             path,
+            names,
             mode,
             file: None,
         })
@@ -131,18 +135,19 @@ impl NewFolder {
 
     /// Returns the path of an entry.
     fn inside(&self, name: &str) -> io::Result<PathBuf> {
-        let mut components = Path::new(name).components();
-        let is_normal = |component| matches!(component, Component::Normal(_));
-        match !name.is_empty() && components.all(is_normal) {
-            true => {
-                check_names(name).map_err(|error| of_path(Path::new(name), error))?;
-                Ok(self.path.join(name))
-            }
-            false => Err(of_path(
-                Path::new(name),
-                io::Error::other("is not a path in the new folder"),
-            )),
+        let failed = |error| of_path(Path::new(name), error);
+        let outside = || failed(io::Error::other("is not a path in the new folder"));
+        if name.is_empty() || name.starts_with('/') {
+            return Err(outside());
         }
+        let mut path = self.path.clone();
+        for name in name.split('/').filter(|name| !name.is_empty()) {
+            if [".", ".."].contains(&name) {
+                return Err(outside());
+            }
+            path.push(&*self.names.on_disk(name).map_err(failed)?);
+        }
+        Ok(path)
     }
 
     /// Keeps what was written: it appears at the path of the folder, at once if nothing is
@@ -263,7 +268,7 @@ mod tests {
         let work = tempdir().unwrap();
         let path = work.path().join("new");
         for exists in [false, true] {
-            let mut folder = NewFolder::create(&path, &[]).unwrap();
+            let mut folder = NewFolder::create(&path, DiskNames::Plain, &[]).unwrap();
             folder.perform(Task::File("a/b".to_owned())).unwrap();
             folder.perform(Task::Append(b"bytes".to_vec())).unwrap();
             assert_eq!(path.exists(), exists);
@@ -274,7 +279,7 @@ mod tests {
             assert_eq!(fs::read(path.join("a/b")).unwrap(), b"bytes");
             fs::remove_dir_all(path.join("a")).unwrap();
         }
-        let mut folder = NewFolder::create(&path, &[]).unwrap();
+        let mut folder = NewFolder::create(&path, DiskNames::Plain, &[]).unwrap();
         folder.perform(Task::Directory("a".to_owned())).unwrap();
         folder.remover()();
         assert!(names(&path).is_empty());
@@ -285,7 +290,7 @@ mod tests {
     #[test]
     fn what_appeared_in_the_folder_is_not_replaced() {
         let work = tempdir().unwrap();
-        let mut folder = NewFolder::create(work.path(), &[]).unwrap();
+        let mut folder = NewFolder::create(work.path(), DiskNames::Plain, &[]).unwrap();
         for name in ["a", "b"] {
             folder.perform(Task::File(name.to_owned())).unwrap();
         }
@@ -313,7 +318,8 @@ mod tests {
     #[test]
     fn nothing_is_written_outside_of_a_new_folder() {
         let work = tempdir().unwrap();
-        let mut folder = NewFolder::create(&work.path().join("new"), &[]).unwrap();
+        let mut folder =
+            NewFolder::create(&work.path().join("new"), DiskNames::Plain, &[]).unwrap();
         for name in ["../a", "a/../../b", "/tmp/a", "."] {
             for task in [Task::File, Task::Directory, Task::Remove] {
                 let error = folder.perform(task(name.to_owned())).unwrap_err();
@@ -325,6 +331,21 @@ mod tests {
         assert_eq!(names(work.path()).len(), 1);
     }
 
+    #[test]
+    fn files_have_names_that_stand_for_those_of_tasks() {
+        let work = tempdir().unwrap();
+        let path = work.path().join("new");
+        let mut folder = NewFolder::create(&path, DiskNames::Windows, &[]).unwrap();
+        for name in ["dir./a:b", "a%3Ab", ".wh.end."] {
+            folder.perform(Task::File(name.to_owned())).unwrap();
+        }
+        let error = folder.perform(Task::File("a".repeat(300))).unwrap_err();
+        assert!(error.to_string().ends_with("is too long a name"), "{error}");
+        folder.keep().unwrap();
+        assert_eq!(names(&path), [".wh.end%2E", "a%253Ab", "dir%2E"]);
+        assert!(path.join("dir%2E/a%3Ab").exists());
+    }
+
     /// Creates a folder with a file, which is read from a source with a mode and a group.
     /// Returns their modes.
     fn modes_of_new(mode: u32, group: Option<u32>) -> [u32; 3] {
@@ -333,7 +354,7 @@ mod tests {
         fs::write(&source, "").unwrap();
         chown(&source, None, group).unwrap();
         fs::set_permissions(&source, fs::Permissions::from_mode(mode)).unwrap();
-        let mut folder = NewFolder::create(&path, &[source]).unwrap();
+        let mut folder = NewFolder::create(&path, DiskNames::Plain, &[source]).unwrap();
         folder.perform(Task::File("a/b".to_owned())).unwrap();
         folder.keep().unwrap();
         ["", "a", "a/b"].map(|entry| path.join(entry).metadata().unwrap().mode() & 0o777)

@@ -285,6 +285,81 @@ fn names_that_windows_cannot_have_are_escaped_on_request() {
     assert!(ran.stderr.contains("links are left out"), "{ran:?}");
 }
 
+/// Names that Windows cannot have, and one that looks like an escaped one.
+const STRANGE: [&str; 6] = ["a%3Ab", "a:b", "con.txt", "dir.", "dir./end ", "q?.txt"];
+
+/// Makes a folder with files of [`STRANGE`] names, and packs it. Returns the archive.
+fn strange(work: &Path, name: &str) -> PathBuf {
+    let (folder, archive) = (work.join("folder"), work.join(name));
+    fs::create_dir_all(folder.join("dir.")).unwrap();
+    for name in STRANGE.iter().filter(|name| **name != "dir.") {
+        fs::write(folder.join(name), name).unwrap();
+    }
+    let ran = run(hpi("pack").arg("-qf").args([&folder, &archive]));
+    assert_eq!((ran.code, &*ran.stderr), (Some(0), ""));
+    archive
+}
+
+#[test]
+fn a_folder_with_names_of_windows_becomes_the_same_archive_again() {
+    let work = tempfile::tempdir().unwrap();
+    for name in ["a.hpi", "a.zip", "a.pre"] {
+        let archive = strange(work.path(), name);
+        let out = work.path().join(format!("{name}.out"));
+        let mut command = hpi("extract");
+        command.arg("--windows-names").arg(&archive);
+        let ran = run(command.arg("-C").arg(&out));
+        assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{name}");
+        let windows = [
+            "a%253Ab",
+            "a%3Ab",
+            "%63on.txt",
+            "dir%2E",
+            "dir%2E/end%20",
+            "q%3F.txt",
+        ];
+        assert!(windows.iter().all(|name| out.join(name).exists()), "{name}");
+        assert!(
+            STRANGE[1..].iter().all(|name| !out.join(name).exists()),
+            "{name}"
+        );
+
+        let again = work.path().join(format!("again-{name}"));
+        let pack = |options: &[&str]| {
+            let ran = run(hpi("pack").arg("-qf").args(options).args([&out, &again]));
+            assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{name}");
+            fs::read(&again).unwrap() == fs::read(&archive).unwrap()
+        };
+        assert!(pack(&["--windows-names"]), "{name} is another one");
+        assert!(!pack(&[]), "{name}: names stand for themselves");
+    }
+}
+
+#[test]
+fn changes_with_names_of_windows_are_those_of_the_names_that_they_were() {
+    let work = tempfile::tempdir().unwrap();
+    let archive = strange(work.path(), "a.hpi");
+    let changes = work.path().join("changes");
+    fs::create_dir_all(changes.join("dir%2E")).unwrap();
+    for (name, bytes) in [
+        ("a%3Ab", "new"),
+        (".wh.q%3F.txt", ""),
+        ("dir%2E/%63on", "added"),
+    ] {
+        fs::write(changes.join(name), bytes).unwrap();
+    }
+    let changed = work.path().join("changed.hpi");
+    let ran = run(hpi("apply")
+        .args(["-q", "--windows-names"])
+        .args([&changes, &archive, &changed]));
+    assert_eq!((ran.code, &*ran.stderr), (Some(0), ""));
+    let listed: Vec<String> = listed(&changed).into_keys().collect();
+    let expected = ["a%3Ab", "a:b", "con.txt", "dir.", "dir./con", "dir./end "];
+    assert_eq!(listed, expected);
+    assert_eq!(cat(&changed, &["a:b"]), b"new");
+    assert_eq!(cat(&changed, &["a%3Ab"]), b"a%3Ab");
+}
+
 #[test]
 fn printed_files_are_written_to_a_new_file_that_is_complete() {
     let fixture = file("a.hpi", &sample().bytes);

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::programs::built;
 use hpimount::pack::{Archive, Format, Replacement, Target};
+use hpimount::source::DiskNames;
 use tempfile::tempdir;
 
 /// Runs `hpipack --replace NAME=FILE ... ARCHIVE OUT`.
@@ -57,7 +58,7 @@ pub fn replaced(archive: &[u8], changes: &[(String, Vec<u8>)]) -> Result<Vec<u8>
 pub fn packed(directory: &Path) -> Result<Vec<u8>, String> {
     let work_dir = tempdir().unwrap();
     let out = work_dir.path().join("out.HIP");
-    let archive = Archive::of_directory(directory, &out, Format::Hip);
+    let archive = Archive::of_directory(directory, DiskNames::Plain, &out, Format::Hip);
     let archive = archive.map_err(|error| error.to_string())?;
     let target = Target::new(&out, false, directory).unwrap();
     let read = AtomicU64::new(0);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::{Changes, Step};
 use crate::mount::OpenError;
 use crate::platform::{FileStat, read_exact_at};
-use crate::source::{ChangesFolder, FilePool};
+use crate::source::{ChangesFolder, DiskNames, FilePool};
 use hpimount_containers::changes::{Change, FileTable, Folder, NewFile, NewFiles};
 use hpimount_containers::io::ReadAt;
 
@@ -213,7 +213,7 @@ impl Changes {
     ) -> Result<Self, OpenError> {
         let mut changes = match below {
             Some(changes) => changes.clone(),
-            None => Self::read(&[], is_strict)?,
+            None => Self::read(&[], is_strict, DiskNames::Plain)?,
         };
         changes.memory += edits.memory;
         changes.paths.push(edits.path.clone());

@@ -30,7 +30,7 @@ use crate::content::{Reader, unwrap};
 use crate::memory::budget::Budget;
 use crate::namespace::tree::TreeBuilder;
 use crate::platform::{FileStat, canonical};
-use crate::source::{FilePool, read_changes};
+use crate::source::{DiskNames, FilePool, read_changes};
 use hpimount_containers::apply::{Tools, apply};
 use hpimount_containers::changes::{
     Change, Folder, Notice, Original, Report, Spliced, Weight, Written, is_litter,
@@ -116,11 +116,15 @@ pub(crate) enum Stage {
 }
 
 impl Changes {
-    /// Reads the folders and opens the patches at these paths.
+    /// Reads the folders, whose files have such `names`, and opens the patches at these paths.
     ///
     /// # Errors
     /// Returns an error with the path that cannot be read.
-    pub(crate) fn read(paths: &[PathBuf], is_strict: bool) -> Result<Self, OpenError> {
+    pub(crate) fn read(
+        paths: &[PathBuf],
+        is_strict: bool,
+        names: DiskNames,
+    ) -> Result<Self, OpenError> {
         let pool = Arc::new(FilePool::default());
         let mut changes = Self {
             steps: Vec::new(),
@@ -132,7 +136,7 @@ impl Changes {
             is_strict,
         };
         for path in paths {
-            let added = changes.add(path, &pool);
+            let added = changes.add(path, &pool, names);
             added.map_err(|error| {
                 OpenError::new(path.to_string_lossy(), OpenCause::Unreadable(error))
             })?;
@@ -140,7 +144,7 @@ impl Changes {
         Ok(changes)
     }
 
-    fn add(&mut self, path: &Path, pool: &Arc<FilePool>) -> io::Result<()> {
+    fn add(&mut self, path: &Path, pool: &Arc<FilePool>, names: DiskNames) -> io::Result<()> {
         if !path.is_dir()
             && let Some(mods) = riivolution::open(path, pool, &mut self.paths)?
         {
@@ -157,7 +161,7 @@ impl Changes {
             self.steps.push(Step::Patch(patch));
             return Ok(());
         }
-        let (folder, memory) = read_changes(path, pool)?;
+        let (folder, memory) = read_changes(path, pool, names)?;
         self.memory += memory;
         match self.steps.last_mut() {
             Some(Step::Folder(below)) => below.overlay(folder),

@@ -10,7 +10,7 @@ use crate::mount::changes::Edits;
 use crate::mount::{OpenCause, OpenError, local_time};
 use crate::platform::canonical;
 use crate::source::remote::RemoteUrl;
-use crate::source::{Location, files_beside};
+use crate::source::{DiskNames, Location, files_beside};
 
 /// The sources to mount.
 #[derive(Debug, Clone)]
@@ -227,7 +227,7 @@ impl Prepared {
             return Ok(self);
         }
         Ok(Self {
-            changes: Some(Changes::read(folders, is_strict)?),
+            changes: Some(Changes::read(folders, is_strict, DiskNames::default())?),
             ..self
         })
     }

@@ -7,7 +7,7 @@ use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::stat::FILE_FLAG_OPEN_REPARSE_POINT;
-use hpimount_containers::text::windows_name;
+use hpimount_containers::text::is_windows_name;
 
 /// Error of reading at the end of a file.
 const HANDLE_EOF: i32 = 38;
@@ -31,7 +31,7 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
 /// # Errors
 /// Returns an error if one is not such a name.
 pub fn check_names(path: &str) -> io::Result<()> {
-    match path.split('/').all(|name| windows_name(name) == name) {
+    match path.split('/').all(is_windows_name) {
         true => Ok(()),
         false => Err(io::Error::new(
             ErrorKind::InvalidFilename,

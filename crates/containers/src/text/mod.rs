@@ -10,7 +10,7 @@ pub use charset::Charset;
 pub use file_name::{Name, file_name, numbered};
 pub use table::Table;
 pub use table::push_escaped;
-pub use windows_name::{untaken_name, windows_name};
+pub use windows_name::{is_windows_name, plain_name, untaken_name, windows_name};
 
 use std::borrow::Cow;
 

@@ -20,30 +20,107 @@ const NUMBERED_DEVICES: [&str; 2] = ["com", "lpt"];
 /// * `< > : " | ? * \`, `/` and control characters become `%XX`, and so does a dot or a space
 ///   at the end.
 /// * The first letter of a name of a device, such as `con` or `lpt1.txt`, becomes `%XX`.
+/// * So does the `%` of what would otherwise be taken for such a `%XX`; any other stays.
 /// * A result of more than 255 units of UTF-16 is truncated as by
 ///   [`file_name`](super::file_name()).
+///
+/// [`plain_name`] is the way back, unless the name was truncated.
 pub fn windows_name(name: &str) -> Cow<'_, str> {
-    let last = name.len().saturating_sub(1);
-    let is_special = |(at, c): (usize, char)| match c {
-        '<' | '>' | ':' | '"' | '|' | '?' | '*' | '\\' | '/' => true,
-        '.' | ' ' => at == last,
-        _ => c.is_ascii_control() || (at == 0 && is_device(name)),
-    };
-    if !name.char_indices().any(is_special) && name.encode_utf16().count() <= MAX_LENGTH {
+    let is_escaped =
+        |(at, c): (usize, char)| is_refused(name, at, c) || meaning(&name[at..], at == 0).is_some();
+    if !name.char_indices().any(is_escaped) && is_short(name) {
         return Cow::Borrowed(name);
     }
     let mut escaped = String::with_capacity(name.len() + 8);
     for (at, c) in name.char_indices() {
-        match is_special((at, c)) {
+        match is_escaped((at, c)) {
             true => write!(escaped, "%{:02X}", u32::from(c)).expect("a String takes all"),
             false => escaped.push(c),
         }
     }
-    match escaped.encode_utf16().count() <= MAX_LENGTH {
+    match is_short(&escaped) {
         true => Cow::Owned(escaped),
         // A unit has at most three bytes, so this is short enough.
         false => Cow::Owned(shorten(escaped.into(), name.as_bytes()).into_owned()),
     }
+}
+
+/// Returns the name that [`windows_name`] has made `name` of, or `name` itself if it has made
+/// it of no other one. Different names stay different.
+pub fn plain_name(name: &str) -> Cow<'_, str> {
+    if !name.contains('%') {
+        return Cow::Borrowed(name);
+    }
+    // Whether it is a name of a device is known when the rest is.
+    let first = escaped_char(name).filter(char::is_ascii_alphabetic);
+    let mut rest = &name[if first.is_some() { ESCAPE } else { 0 }..];
+    let mut plain = String::with_capacity(name.len());
+    while let Some(at) = rest.find('%') {
+        let (before, escape) = rest.split_at(at);
+        plain += before;
+        let meaning = meaning(escape, false);
+        plain.push(meaning.unwrap_or('%'));
+        rest = &escape[if meaning.is_some() { ESCAPE } else { 1 }..];
+    }
+    plain += rest;
+    if let Some(first) = first {
+        let device = format!("{first}{plain}");
+        plain = match is_device(&device) {
+            true => device,
+            false => format!("{}{plain}", &name[..ESCAPE]),
+        };
+    }
+    match windows_name(&plain) == name {
+        true => Cow::Owned(plain),
+        false => Cow::Borrowed(name),
+    }
+}
+
+/// Returns whether a file on Windows can have a name as it is.
+pub fn is_windows_name(name: &str) -> bool {
+    is_short(name) && !name.char_indices().any(|(at, c)| is_refused(name, at, c))
+}
+
+fn is_short(name: &str) -> bool {
+    name.encode_utf16().count() <= MAX_LENGTH
+}
+
+/// Returns whether Windows refuses a character at its place in a name, or changes it.
+fn is_refused(name: &str, at: usize, c: char) -> bool {
+    match c {
+        '.' | ' ' => at + 1 == name.len(),
+        _ => is_always_refused(c) || (at == 0 && is_device(name)),
+    }
+}
+
+fn is_always_refused(c: char) -> bool {
+    c.is_ascii_control() || r#"<>:"|?*\/"#.contains(c)
+}
+
+/// Length of an escaped character.
+const ESCAPE: usize = "%XX".len();
+
+/// Returns the character that `%XX` at the start of a text would be.
+fn escaped_char(text: &str) -> Option<char> {
+    let digits = text.strip_prefix('%')?.get(..2)?;
+    let is_digit = |c: char| c.is_ascii_digit() || ('A'..='F').contains(&c);
+    let number = u8::from_str_radix(digits, 16).ok()?;
+    (digits.chars().all(is_digit) && number.is_ascii()).then_some(number.into())
+}
+
+/// Returns the character for which `%XX` at the start of a text stands: what the text is the
+/// end of, or the whole of if it `is_first`, would have that character escaped. No name has a
+/// slash or a NUL.
+fn meaning(text: &str, is_first: bool) -> Option<char> {
+    let c = escaped_char(text)?;
+    let rest = &text[ESCAPE..];
+    let is_meant = match c {
+        '/' | '\0' => false,
+        '%' => true,
+        '.' | ' ' => rest.is_empty(),
+        _ => is_always_refused(c) || (is_first && is_device(&format!("{c}{rest}"))),
+    };
+    is_meant.then_some(c)
 }
 
 /// Returns whether Windows takes a name for that of a device.
@@ -73,6 +150,8 @@ pub fn untaken_name(name: Cow<'_, str>, is_taken: impl Fn(&str) -> bool) -> Cow<
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -107,6 +186,17 @@ mod tests {
             ("lpt\u{b3}.txt", "%6Cpt\u{b3}.txt"),
             ("conin$", "%63onin$"),
             ("CONOUT$", "%43ONOUT$"),
+            // What would be taken for an escape.
+            ("a%3Ab", "a%253Ab"),
+            ("a%25", "a%2525"),
+            ("end%2E", "end%252E"),
+            ("%63on", "%2563on"),
+            // What would not.
+            ("a%20b.c%2Ed", "a%20b.c%2Ed"),
+            ("a%3a%3", "a%3a%3"),
+            ("%63one%", "%63one%"),
+            ("%41b:", "%41b%3A"),
+            ("a%2F%00%41", "a%2F%00%41"),
             // Names of no device.
             ("com", "com"),
             ("com10", "com10"),
@@ -115,6 +205,58 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(windows_name(name), expected, "{name:?}");
+            assert!(is_windows_name(expected), "{expected:?}");
+            if !name.contains('/') {
+                assert_eq!(plain_name(expected), name);
+            }
+        }
+    }
+
+    #[test]
+    fn an_escaped_name_is_one_that_windows_can_have() {
+        for name in [
+            "a:b", "con.txt", "NUL", "end.", "end ", "q?", "a\\b", "\u{1}",
+        ] {
+            assert!(!is_windows_name(name), "{name:?}");
+        }
+        for name in ["a%3Ab", "%63on.txt", "100%", "a.b", ""] {
+            assert!(is_windows_name(name), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn names_that_were_never_escaped_stay() {
+        for name in [
+            "100%25.txt",
+            "a%3Ab%25c",
+            "%41.txt",
+            "a%2Fb",
+            "a%00",
+            "%C3%A9",
+            "%",
+        ] {
+            assert_eq!(plain_name(name), name);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_name_comes_back_and_is_one_that_windows_can_have(
+            name in "([a%.:\u{e9} ]|%[0-9A-F]{2}|con|nul|com1|[^/\0]){1,20}",
+        ) {
+            let escaped = windows_name(&name);
+            prop_assert!(is_windows_name(&escaped), "{}", escaped);
+            prop_assert_eq!(plain_name(&escaped), &*name);
+        }
+
+        #[test]
+        fn different_files_get_different_names(
+            name in "([a%.: ]|%[0-9A-F]{2}|con|nul){1,12}",
+        ) {
+            // As it was, or the only one that is escaped in this way.
+            let plain = plain_name(&name);
+            prop_assert!(plain == name || windows_name(&plain) == name);
+            prop_assert!(!plain.contains(['/', '\0']) || name.contains(['/', '\0']));
         }
     }
 

@@ -3,6 +3,7 @@
 use std::fs;
 
 use hpimount::pack::{Archive, Format, SETTINGS, Target};
+use hpimount::source::DiskNames;
 use hpimount_containers::format::Options;
 use hpimount_containers::hip::write::parse;
 
@@ -18,7 +19,8 @@ pub fn settings(data: &[u8]) {
     let work_dir = tempfile::tempdir().unwrap();
     fs::write(work_dir.path().join(SETTINGS), data).unwrap();
     let out = work_dir.path().join("out");
-    let Ok(archive) = Archive::of_directory(work_dir.path(), &out, Format::Hip) else {
+    let Ok(archive) = Archive::of_directory(work_dir.path(), DiskNames::Plain, &out, Format::Hip)
+    else {
         return;
     };
     let target = Target::new(&out, false, work_dir.path()).unwrap();

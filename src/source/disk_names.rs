@@ -1,0 +1,53 @@
+//! What names of files on disk stand for.
+
+use std::borrow::Cow;
+use std::io::{self, ErrorKind};
+
+use crate::platform::{WINDOWS_NAMES, check_names};
+use hpimount_containers::text::{plain_name, windows_name};
+
+/// What the names of files in a folder stand for, between which and an archive files go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiskNames {
+    /// Themselves.
+    Plain,
+    /// What they were before they became names that Windows can have.
+    Windows,
+}
+
+impl DiskNames {
+    /// Returns what they stand for on Windows if `is_windows` is set, and otherwise here.
+    pub fn new(is_windows: bool) -> Self {
+        match is_windows || WINDOWS_NAMES {
+            true => Self::Windows,
+            false => Self::Plain,
+        }
+    }
+
+    /// Returns the name of a file that stands for `name`.
+    ///
+    /// # Errors
+    /// Returns an error if there is none.
+    pub fn on_disk(self, name: &str) -> io::Result<Cow<'_, str>> {
+        match self {
+            Self::Plain => check_names(name).map(|()| Cow::Borrowed(name)),
+            Self::Windows => Some(windows_name(name))
+                .filter(|on_disk| plain_name(on_disk) == name)
+                .ok_or_else(|| io::Error::new(ErrorKind::InvalidFilename, "is too long a name")),
+        }
+    }
+
+    /// Returns the name in an archive of a file called `name`.
+    pub fn in_archives(self, name: &str) -> Cow<'_, str> {
+        match self {
+            Self::Plain => Cow::Borrowed(name),
+            Self::Windows => plain_name(name),
+        }
+    }
+}
+
+impl Default for DiskNames {
+    fn default() -> Self {
+        Self::new(false)
+    }
+}
