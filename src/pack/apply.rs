@@ -371,7 +371,7 @@ impl DryRun {
             places.get(path).map(u64::to_string).unwrap_or_default()
         };
         let row = |applied: &Applied| {
-            let bytes = applied.new.as_ref().map(|new| new.len().to_string());
+            let bytes = applied.new_file().map(|new| new.len().to_string());
             let new = match applied.action {
                 Action::Delete => String::new(),
                 _ => place(&after, applied.path()),

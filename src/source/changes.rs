@@ -87,7 +87,7 @@ impl ChangesFolder {
             // Otherwise a directory above it has been read.
             let inner = parts.try_fold(&mut *folder, |folder, part| {
                 match folder.entries.get_mut(part) {
-                    Some(Change::Directory(inner)) => Some(inner),
+                    Some(Change::Directory(inner)) => Some(&mut **inner),
                     _ => None,
                 }
             });
@@ -95,7 +95,7 @@ impl ChangesFolder {
                 continue;
             };
             inner.entries.remove(name);
-            inner.entries.remove(&format!("{WHITEOUT}{name}"));
+            inner.entries.remove(&*format!("{WHITEOUT}{name}"));
             let entries = entries.into_iter();
             let changes = entries.map(|(name, entry)| (name, entry.change(&files)));
             inner.entries.extend(changes);
@@ -139,7 +139,7 @@ pub fn read_patch(path: &Path, pool: &Arc<FilePool>) -> io::Result<Arc<dyn ReadA
 
 /// A directory that has been read.
 struct Scanned {
-    entries: Vec<(String, Entry)>,
+    entries: Vec<(Box<str>, Entry)>,
     is_opaque: bool,
 }
 
@@ -147,7 +147,7 @@ struct Scanned {
 enum Entry {
     /// A file, by its number.
     File(u32),
-    Directory(Scanned),
+    Directory(Box<Scanned>),
     Other(Change),
 }
 
@@ -168,7 +168,7 @@ impl Entry {
     fn change(self, files: &Arc<NewFiles>) -> Change {
         match self {
             Self::File(number) => Change::File(NewFile::of(files, number)),
-            Self::Directory(inner) => Change::Directory(inner.folder(files)),
+            Self::Directory(inner) => Change::Directory(Box::new(inner.folder(files))),
             Self::Other(change) => change,
         }
     }
@@ -207,7 +207,7 @@ impl Scan {
     }
 
     /// Reads what a directory says about one name.
-    fn again(&mut self, parent: &str, name: &str) -> io::Result<Vec<(String, Entry)>> {
+    fn again(&mut self, parent: &str, name: &str) -> io::Result<Vec<(Box<str>, Entry)>> {
         let handle = self.root.directory.open_directory(Path::new(parent))?;
         let shown = match parent.is_empty() {
             true => String::new(),
@@ -259,7 +259,7 @@ impl Scan {
         directory: &Directory,
         (path, shown, depth): (&Path, &str, usize),
         name: &OsStr,
-    ) -> io::Result<Option<(String, Entry)>> {
+    ) -> io::Result<Option<(Box<str>, Entry)>> {
         let stat = match directory.stat_of(Path::new(name)) {
             Ok(stat) => stat,
             Err(error) => match error.kind() {
@@ -271,17 +271,17 @@ impl Scan {
         let text = file_name(Name::host(name));
         let text = self.root.names.in_archives(&text).into_owned();
         Ok(Some(match text.strip_prefix(WHITEOUT) {
-            Some(deleted) if stat.size == 0 => (deleted.to_owned(), Entry::Other(Change::Deleted)),
+            Some(deleted) if stat.size == 0 => (deleted.into(), Entry::Other(Change::Deleted)),
             Some(_) => {
                 let reason = "is called like a mark of a deleted file, and is not empty";
-                (text, unusable(reason))
+                (text.into(), unusable(reason))
             }
             None => {
                 let shown = format!("{shown}{text}");
                 match self.entry(&path.join(name), stat.kind, &shown, depth) {
                     // It goes while it is read.
                     Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-                    entry => (text, entry?),
+                    entry => (text.into(), entry?),
                 }
             }
         }))
@@ -324,7 +324,7 @@ impl Scan {
                     ));
                 }
                 let inner = self.directory(path, &format!("{shown}/"), depth + 1)?;
-                Ok(Entry::Directory(inner))
+                Ok(Entry::Directory(Box::new(inner)))
             }
             FileKind::File => {
                 let handle = self.root.directory.open_file(path)?;
@@ -346,7 +346,7 @@ impl Scan {
 }
 
 /// Makes one of entries next to each other that say something about the same name.
-fn drop_twice(entries: &mut Vec<(String, Entry)>) {
+fn drop_twice(entries: &mut Vec<(Box<str>, Entry)>) {
     entries.dedup_by(|(name, _), (first, entry)| {
         let is_twice = name == first;
         if is_twice {
@@ -357,7 +357,7 @@ fn drop_twice(entries: &mut Vec<(String, Entry)>) {
 }
 
 fn unusable(reason: &str) -> Entry {
-    Entry::Other(Change::Unusable(reason.to_owned()))
+    Entry::Other(Change::Unusable(reason.into()))
 }
 
 /// The files that have been found, which are not opened before they are read.

@@ -363,7 +363,7 @@ impl Level<'_> {
             let shown = path.trim_end_matches(".d");
             job.report.note(Weight::Warning, shown, text);
         }
-        let name = tree.node(node).name.clone();
+        let name = tree.node(node).name.to_owned();
         let parent = tree.parent(node);
         let partners = formats::changed_pairs().filter_map(|pair| pair.directory_of(&name));
         let partners = partners.filter_map(|name| tree.find(parent, &name).ok()?);

@@ -83,7 +83,7 @@ impl Edits {
         let new = NewFile::of(&NewFiles::new(Arc::new(table), Arc::new(bytes)), 0);
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
         let folder = self.directory(directory)?;
-        folder.entries.insert(name.to_owned(), Change::File(new));
+        folder.entries.insert(name.into(), Change::File(new));
         Ok(())
     }
 
@@ -94,7 +94,7 @@ impl Edits {
     pub(crate) fn delete(&mut self, path: &str) -> io::Result<()> {
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
         let folder = self.directory(directory)?;
-        folder.entries.insert(name.to_owned(), Change::Deleted);
+        folder.entries.insert(name.into(), Change::Deleted);
         Ok(())
     }
 
@@ -110,14 +110,14 @@ impl Edits {
     fn directory(&mut self, path: &str) -> io::Result<&mut Folder> {
         let mut folder = &mut self.folder;
         for part in path.split('/').filter(|part| !part.is_empty()) {
-            let entry = folder.entries.entry(part.to_owned());
-            let entry = entry.or_insert_with(|| Change::Directory(Folder::default()));
+            let entry = folder.entries.entry(part.into());
+            let entry = entry.or_insert_with(|| Change::Directory(Box::default()));
             if matches!(entry, Change::Deleted) {
                 // It does not have what the deleted one had.
-                *entry = Change::Directory(Folder {
+                *entry = Change::Directory(Box::new(Folder {
                     is_opaque: true,
                     ..Folder::default()
-                });
+                }));
             }
             let Change::Directory(inner) = entry else {
                 return Err(io::ErrorKind::NotADirectory.into());

@@ -40,7 +40,7 @@ impl<'v> Files<'v> {
     /// entries.
     pub(super) fn declare(vfs: &'v Arc<Vfs>, changes: &Folder) -> Result<Self, OpenCause> {
         let converted = match find(changes, CONVERTED) {
-            Some(Change::Directory(folder)) => Some(folder),
+            Some(Change::Directory(folder)) => Some(&**folder),
             _ => None,
         };
         let is_edited = |report: &Report| {

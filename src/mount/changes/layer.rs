@@ -66,7 +66,7 @@ impl Layer {
             };
             let siblings = &mut layers[tree.parent(node).0 as usize].entries;
             // What takes the place of a deleted entry hides it.
-            if let MapEntry::Vacant(free) = siblings.entry(entry.name.clone()) {
+            if let MapEntry::Vacant(free) = siblings.entry(entry.name.into()) {
                 free.insert(change);
             }
         }

@@ -210,7 +210,7 @@ impl Changes {
             match (source, change) {
                 (Some(source), Change::Directory(folder)) => {
                     let part = divided.entry(source.clone()).or_default();
-                    for twice in part.absorb(folder) {
+                    for twice in part.absorb(*folder) {
                         let reason = "is in several directories whose names differ in case";
                         report.refuse(format!("{name}/{twice}"), reason);
                     }

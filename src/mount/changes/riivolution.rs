@@ -277,7 +277,7 @@ impl Card for OnCard<'_> {
                 Change::File(_) => false,
                 _ => return None,
             };
-            let name = name.clone();
+            let name = name.to_string();
             Some(Entry { name, is_folder })
         });
         Some(entries.collect())
@@ -287,7 +287,7 @@ impl Card for OnCard<'_> {
 fn folder_at<'a>(root: &'a Folder, path: &str) -> Option<&'a Folder> {
     let mut names = path.split('/').filter(|name| !name.is_empty());
     names.try_fold(root, |folder, name| match folder.entries.get(name)? {
-        Change::Directory(inner) => Some(inner),
+        Change::Directory(inner) => Some(&**inner),
         _ => None,
     })
 }
@@ -303,11 +303,11 @@ fn file_at<'a>(root: &'a Folder, path: &str) -> Option<&'a NewFile> {
 /// Inserts a file at a path.
 fn insert(folder: &mut Folder, path: &str, file: NewFile) {
     let Some((name, rest)) = path.split_once('/') else {
-        folder.entries.insert(path.to_owned(), Change::File(file));
+        folder.entries.insert(path.into(), Change::File(file));
         return;
     };
-    let inner = folder.entries.entry(name.to_owned());
-    let inner = inner.or_insert_with(|| Change::Directory(Folder::default()));
+    let inner = folder.entries.entry(name.into());
+    let inner = inner.or_insert_with(|| Change::Directory(Box::default()));
     if let Change::Directory(inner) = inner {
         insert(inner, rest, file);
     }

@@ -252,7 +252,7 @@ impl<'a> Edits<'a> {
         for (name, change) in folder.entries {
             let below = match viewed {
                 Some(_) if !below.is_empty() => format!("{below}/{name}"),
-                Some(_) => name.clone(),
+                Some(_) => name.to_string(),
                 None => String::new(),
             };
             let path = format!("{path}/{name}");
@@ -277,7 +277,7 @@ impl<'a> Edits<'a> {
                 (Change::Directory(folder), found) => {
                     let entered = found.ok_or(Error::NotFound);
                     match entered.and_then(|found| self.vfs.mount.enter(found)) {
-                        Ok(directory) => self.directory(folder, &directory, &path, &below)?,
+                        Ok(directory) => self.directory(*folder, &directory, &path, &below)?,
                         Err(_) => self.report.refuse(path, UNKNOWN),
                     }
                 }

@@ -37,7 +37,7 @@ impl AppliedFiles {
     /// Takes the files of a report.
     pub(crate) fn of(report: Report) -> Self {
         let mut applied = report.applied;
-        applied.retain(|applied| applied.new.is_some());
+        applied.retain(|applied| applied.new_file().is_some());
         applied.sort_by(|one, other| one.path().cmp(other.path()));
         applied.shrink_to_fit();
         Self {
@@ -53,7 +53,7 @@ impl AppliedFiles {
 
     /// Returns the file at a path in the mount.
     pub(crate) fn get(&self, path: &str) -> Option<&NewFile> {
-        self.find(path)?.new.as_ref()
+        self.find(path)?.new_file()
     }
 
     /// Returns what became of the file at a path in the mount.
@@ -80,6 +80,6 @@ impl AppliedFiles {
     /// Returns all files with their paths in the mount, sorted.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &NewFile)> {
         let files = self.files.iter();
-        files.filter_map(|applied| Some((applied.path(), applied.new.as_ref()?)))
+        files.filter_map(|applied| Some((applied.path(), applied.new_file()?)))
     }
 }

@@ -90,7 +90,7 @@ fn enter(folder: &mut Folder, at: NodeId, path: &str, inside: &mut Vec<Inside>, 
             Ok(None) if let Some(node) = job.tree.companion(at, &name, ENTERED) => {
                 let edited = Change::Directory(inner);
                 let folder = Folder {
-                    entries: BTreeMap::from([(CONVERTED.to_owned(), edited)]),
+                    entries: BTreeMap::from([(CONVERTED.into(), edited)]),
                     is_opaque: false,
                 };
                 add(inside, Inside { node, folder, path }, job.report);

@@ -13,20 +13,20 @@ pub enum Change {
     /// The file is replaced or added.
     File(NewFile),
     /// The directory is merged with the one of this name, or added.
-    Directory(Folder),
+    Directory(Box<Folder>),
     /// The entry is deleted.
     Deleted,
     /// A symbolic link, which is accepted where the original has one.
     Link,
     /// Something that cannot be applied, and why.
-    Unusable(String),
+    Unusable(Box<str>),
 }
 
 /// A directory of changes.
 #[derive(Clone, Default)]
 pub struct Folder {
     /// The changes by name.
-    pub entries: BTreeMap<String, Change>,
+    pub entries: BTreeMap<Box<str>, Change>,
     /// Whether entries that it does not name are deleted.
     pub is_opaque: bool,
 }
@@ -36,15 +36,12 @@ impl Folder {
     /// A file that is in the way of a directory is replaced.
     pub fn insert(&mut self, path: &str, change: Change) {
         let Some((first, rest)) = path.split_once('/') else {
-            self.entries.insert(path.to_owned(), change);
+            self.entries.insert(path.into(), change);
             return;
         };
-        let inner = self
-            .entries
-            .entry(first.to_owned())
-            .or_insert(Change::Deleted);
+        let inner = self.entries.entry(first.into()).or_insert(Change::Deleted);
         if !matches!(inner, Change::Directory(_)) {
-            *inner = Change::Directory(Self::default());
+            *inner = Change::Directory(Box::default());
         }
         if let Change::Directory(inner) = inner {
             inner.insert(rest, change);
@@ -60,7 +57,7 @@ impl Folder {
         for (name, change) in later.entries {
             match (self.entries.get_mut(&name), change) {
                 (Some(Change::Directory(earlier)), Change::Directory(later)) => {
-                    earlier.overlay(later);
+                    earlier.overlay(*later);
                 }
                 (_, change) => {
                     self.entries.insert(name, change);
@@ -80,10 +77,10 @@ impl Folder {
                     self.entries.insert(name, change);
                 }
                 (Some(Change::Directory(one)), Change::Directory(other)) => {
-                    let inner = one.absorb(other).into_iter();
+                    let inner = one.absorb(*other).into_iter();
                     twice.extend(inner.map(|inner| format!("{name}/{inner}")));
                 }
-                _ => twice.push(name),
+                _ => twice.push(name.into()),
             }
         }
         twice
@@ -137,11 +134,11 @@ fn number(
 impl Numbered {
     fn folder(self, files: &Arc<NewFiles>) -> Folder {
         let change = |row| match row {
-            Row::Directory(inner) => Change::Directory(inner.folder(files)),
+            Row::Directory(inner) => Change::Directory(Box::new(inner.folder(files))),
             Row::File(number) => Change::File(NewFile::of(files, number)),
         };
         let entries = self.0.into_iter();
-        let entries = entries.map(|(name, row)| (name, change(row)));
+        let entries = entries.map(|(name, row)| (name.into(), change(row)));
         Folder {
             entries: entries.collect(),
             is_opaque: false,

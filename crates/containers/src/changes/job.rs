@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::member::member;
 use super::new_file::NewFile;
 use super::report::{Action, Applied, Report, Weight};
-use super::tree::{Fate, Kind, Tree};
+use super::tree::{Fate, Kind, Tree, reserve};
 use crate::io::{ReadAt, Result, read_vec};
 use crate::volume::{Entry, FileId, NodeId, Volume};
 
@@ -101,14 +101,13 @@ impl Job<'_> {
 
     /// Adds a file that is not in the original.
     pub(super) fn add_file(&mut self, parent: NodeId, name: &str, new: NewFile) {
-        let fate = Fate::New(new.clone());
-        let node = self.tree.add(parent, name, Kind::File(None), fate);
+        let node = self.tree.add_file(parent, name, new.clone());
         self.applied(Action::Add, node, Some(new));
     }
 
     /// Adds a directory that is not in the original.
     pub(super) fn add_directory(&mut self, parent: NodeId, name: &str) -> NodeId {
-        let node = self.tree.add(parent, name, Kind::Directory, Fate::Kept);
+        let node = self.tree.add_directory(parent, name);
         self.applied(Action::Add, node, None);
         node
     }
@@ -123,6 +122,7 @@ impl Job<'_> {
     /// Notes what becomes of an entry.
     fn applied(&mut self, action: Action, node: NodeId, new: Option<NewFile>) {
         let applied = Applied::new(action, self.path(node), new);
+        reserve(&mut self.report.applied);
         self.report.applied.push(applied);
     }
 

@@ -83,7 +83,8 @@ pub(crate) fn add_folder(
         matched: Matched::default(),
     };
     let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
-    matching.add(parent, &name, Change::Directory(folder), path, 0)?;
+    let change = Change::Directory(Box::new(folder));
+    matching.add(parent, &name, change, path, 0)?;
     Ok(matching.matched)
 }
 
@@ -137,7 +138,7 @@ impl Matching<'_, '_> {
 
     /// Returns the changes of a folder in the order of their names without case, with
     /// directories merged whose names differ only in case.
-    fn merged(&mut self, folder: Folder, path: &str) -> Vec<(String, Change)> {
+    fn merged(&mut self, folder: Folder, path: &str) -> Vec<(Box<str>, Change)> {
         let mut merged: Vec<_> = folder.entries.into_iter().collect();
         merged.sort_by(|(one, _), (other, _)| folded(one).cmp(folded(other)));
         let report = &mut *self.job.report;
@@ -151,7 +152,7 @@ impl Matching<'_, '_> {
             };
             match (known, change) {
                 (Change::Directory(one), Change::Directory(two)) => {
-                    for twice in one.absorb(std::mem::take(two)) {
+                    for twice in one.absorb(std::mem::take(&mut **two)) {
                         refuse(&format!("/{twice}"));
                     }
                 }
@@ -173,11 +174,11 @@ impl Matching<'_, '_> {
             }
             Change::Link => self.job.report.refuse(path, "is a symbolic link"),
             Change::Directory(folder) if is_directory => {
-                self.directory(folder, node, &format!("{path}/"), depth + 1)?;
+                self.directory(*folder, node, &format!("{path}/"), depth + 1)?;
             }
             Change::File(new) if !is_directory => self.job.replace(node, new)?,
             Change::Directory(folder) if !folder.is_opaque => {
-                let name = &self.job.tree.node(node).name;
+                let name = self.job.tree.node(node).name;
                 let reason = match (self.is_archive)(name) {
                     true => format!("is an archive: name the folder {name}{ENTERED}"),
                     false => "is a file: mark the folder as opaque if it replaces the file".into(),
@@ -187,7 +188,7 @@ impl Matching<'_, '_> {
             Change::Directory(_) | Change::File(_) => {
                 self.job.delete(node);
                 let tree = &self.job.tree;
-                let (parent, name) = (tree.parent(node), tree.node(node).name.clone());
+                let (parent, name) = (tree.parent(node), tree.node(node).name.to_owned());
                 self.add(parent, &name, change, path, depth)?;
             }
         }
@@ -225,11 +226,13 @@ impl Matching<'_, '_> {
                 self.job.report.refuse(path, "is generated");
             }
             Change::Directory(folder) if is_root && name.eq_ignore_ascii_case(CONVERTED) => {
+                let folder = *folder;
                 self.matched.edited = Some(Edited { folder, path });
             }
             Change::Directory(folder)
                 if let Some(node) = self.job.tree.companion(parent, name, ENTERED) =>
             {
+                let folder = *folder;
                 self.matched.inside.push(Inside { node, folder, path });
             }
             Change::Directory(_) if self.job.tree.companion(parent, name, META).is_some() => {
@@ -263,7 +266,7 @@ impl Matching<'_, '_> {
             Change::File(new) => self.job.add_file(parent, name, new),
             Change::Directory(folder) => {
                 let node = self.job.add_directory(parent, name);
-                self.directory(folder, node, &format!("{path}/"), depth + 1)?;
+                self.directory(*folder, node, &format!("{path}/"), depth + 1)?;
             }
             Change::Deleted | Change::Link | Change::Unusable(_) => {}
         }

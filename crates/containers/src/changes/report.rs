@@ -83,30 +83,58 @@ impl Action {
 pub struct Applied {
     /// What becomes of it.
     pub action: Action,
-    /// Path of the entry in a mount; `None` if its contents have the same in the folder
-    /// of changes.
-    path: Option<Box<str>>,
-    /// Its contents; `None` for a directory and for a deleted entry.
-    pub new: Option<NewFile>,
+    entry: Entry,
+}
+
+/// The entry that a change is of.
+#[derive(Debug, Clone)]
+enum Entry {
+    /// It has the same path in a mount as its contents have in the folder of changes.
+    Same(NewFile),
+    Other(Box<Other>),
+}
+
+/// An entry with a path in a mount.
+#[derive(Debug, Clone)]
+struct Other {
+    path: Box<str>,
+    new: Option<NewFile>,
 }
 
 impl Applied {
     /// Creates a change of the entry at `path` in a mount.
     pub(super) fn new(action: Action, path: String, new: Option<NewFile>) -> Self {
-        let is_same = new.as_ref().is_some_and(|new| *new.path() == *path);
-        Self {
-            action,
-            path: (!is_same).then(|| path.into()),
-            new,
-        }
+        let entry = match new {
+            Some(new) if *new.path() == *path => Entry::Same(new),
+            new => {
+                let path = path.into();
+                Entry::Other(Box::new(Other { path, new }))
+            }
+        };
+        Self { action, entry }
     }
 
     /// Returns the path of the entry in a mount.
     pub fn path(&self) -> &str {
-        match (&self.path, &self.new) {
-            (Some(path), _) => path,
-            (None, Some(new)) => new.path(),
-            (None, None) => "",
+        match &self.entry {
+            Entry::Same(new) => new.path(),
+            Entry::Other(other) => &other.path,
+        }
+    }
+
+    /// Returns its contents; `None` for a directory and for a deleted entry.
+    pub fn new_file(&self) -> Option<&NewFile> {
+        match &self.entry {
+            Entry::Same(new) => Some(new),
+            Entry::Other(other) => other.new.as_ref(),
+        }
+    }
+
+    /// Returns its memory on the heap, in bytes.
+    fn heap_size(&self) -> usize {
+        match &self.entry {
+            Entry::Same(_) => 0,
+            Entry::Other(other) => size_of::<Other>() + other.path.len(),
         }
     }
 }
@@ -217,9 +245,8 @@ impl Report {
     /// Returns the memory of the list of applied changes and of archives that are
     /// changed inside, in bytes.
     pub fn memory(&self) -> usize {
-        let texts = self.applied.iter();
-        let texts = texts.map(|applied| applied.path.as_ref().map_or(0, |path| path.len()));
-        self.applied.capacity() * size_of::<Applied>() + texts.sum::<usize>() + self.inside
+        let others = self.applied.iter().map(Applied::heap_size);
+        self.applied.capacity() * size_of::<Applied>() + others.sum::<usize>() + self.inside
     }
 
     /// Adds what another report says.

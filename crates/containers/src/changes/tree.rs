@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hasher};
 
+use hashbrown::HashTable;
+
 use super::new_file::NewFile;
 use crate::io::{Error, Result};
 use crate::text::{Name, file_name, numbered};
@@ -31,27 +33,24 @@ pub enum Fate {
 }
 
 /// An entry of the original, or an added one.
-pub struct Node {
-    parent: u32,
+#[derive(Clone, Copy)]
+pub struct Node<'t> {
     /// Its name in the mount.
-    pub name: Box<str>,
+    pub name: &'t str,
     /// Its name in the original, if that is not the bytes of its name in the mount.
-    raw: Option<Box<[u8]>>,
+    raw: Option<&'t [u8]>,
     /// Its kind.
     pub kind: Kind,
     /// What becomes of it.
-    pub fate: Fate,
+    pub fate: &'t Fate,
     /// Whether it is not in the original.
     pub is_added: bool,
-    /// The added node before it with the same hash; 0 if there is none.
-    before: u32,
-    children: Vec<u32>,
 }
 
-impl Node {
+impl<'t> Node<'t> {
     /// Returns its name in the original; empty for an added one.
-    pub fn raw(&self) -> &[u8] {
-        match &self.raw {
+    pub fn raw(self) -> &'t [u8] {
+        match self.raw {
             Some(raw) => raw,
             None if self.is_added => &[],
             None => self.name.as_bytes(),
@@ -59,63 +58,140 @@ impl Node {
     }
 }
 
+/// A node as it is kept. There may be hundreds of thousands.
+struct Row {
+    parent: u32,
+    /// Where its name begins in all names; it ends where the next one begins.
+    name: u32,
+    /// The next node in its directory; 0 if it is the last one.
+    next: u32,
+    /// The first and the last node in it; 0 without any.
+    first: u32,
+    last: u32,
+    kind: RowKind,
+    fate: Fate,
+}
+
+#[derive(Clone, Copy)]
+enum RowKind {
+    Directory,
+    /// An added file.
+    Added,
+    /// A file of the original, by the number of its entry.
+    File(u32),
+    /// A link to a node.
+    Link(u32),
+}
+
 /// The entries of an original in the order of its directory, then the added
 /// ones. Node 0 is the root.
 pub struct Tree {
-    nodes: Vec<Node>,
-    /// The node of each file, by its number.
-    files: HashMap<FileId, u32>,
+    rows: Vec<Row>,
+    /// The names of all nodes. They have at most 255 bytes each, which is less than 4 GiB
+    /// together.
+    names: String,
+    /// Other names of nodes, which were numbered.
+    renamed: HashMap<u32, Box<str>>,
+    /// Names in the original that are not the bytes of names in the mount.
+    raw: HashMap<u32, Box<[u8]>>,
+    /// The entries of files of the original.
+    entries: Vec<Entry>,
+    /// The node of each file, by its number; 0 if it has none.
+    files: Vec<u32>,
     /// The nodes of the original, by their directories and names without case.
     by_name: Vec<u32>,
-    /// The last one of the added nodes, by the hash of their directories and names
-    /// without case.
-    added_by_name: HashMap<u64, u32>,
+    /// The first added node.
+    first_added: usize,
+    /// The added nodes by the hashes of their directories and names without case.
+    added_by_name: HashTable<u32>,
 }
 
 impl Default for Tree {
     fn default() -> Self {
-        let root = Node {
+        let root = Row {
             parent: 0,
-            name: "".into(),
-            raw: None,
-            kind: Kind::Directory,
+            name: 0,
+            next: 0,
+            first: 0,
+            last: 0,
+            kind: RowKind::Directory,
             fate: Fate::Kept,
-            is_added: false,
-            before: 0,
-            children: Vec::new(),
         };
         Self {
-            nodes: vec![root],
-            files: HashMap::new(),
+            rows: vec![root],
+            names: String::new(),
+            renamed: HashMap::new(),
+            raw: HashMap::new(),
+            entries: Vec::new(),
+            files: Vec::new(),
             by_name: Vec::new(),
-            added_by_name: HashMap::new(),
+            first_added: usize::MAX,
+            added_by_name: HashTable::new(),
         }
     }
 }
 
 impl Tree {
+    fn row(&self, node: NodeId) -> &Row {
+        &self.rows[node.0 as usize]
+    }
+
     /// Returns a node.
     ///
     /// # Panics
     /// Panics if the node is not of this tree.
-    pub fn node(&self, node: NodeId) -> &Node {
-        &self.nodes[node.0 as usize]
+    pub fn node(&self, node: NodeId) -> Node<'_> {
+        let row = self.row(node);
+        Node {
+            name: self.name(node.0),
+            raw: self.raw.get(&node.0).map(|raw| &**raw),
+            kind: match row.kind {
+                RowKind::Directory => Kind::Directory,
+                RowKind::Added => Kind::File(None),
+                RowKind::File(entry) => Kind::File(Some(self.entries[entry as usize])),
+                RowKind::Link(file) => Kind::Link(NodeId(file)),
+            },
+            fate: &row.fate,
+            is_added: node.0 as usize >= self.first_added,
+        }
+    }
+
+    fn name(&self, node: u32) -> &str {
+        if let Some(renamed) = self.renamed.get(&node) {
+            return renamed;
+        }
+        let (own, next) = (&self.rows[node as usize], self.rows.get(node as usize + 1));
+        let end = next.map_or(self.names.len(), |next| next.name as usize);
+        &self.names[own.name as usize..end]
+    }
+
+    /// Returns all entries of a directory, in order.
+    fn all_children(&self, directory: NodeId) -> impl Iterator<Item = NodeId> {
+        let some = |node: u32| (node > 0).then_some(NodeId(node));
+        let first = some(self.row(directory).first);
+        std::iter::successors(first, move |&node| some(self.row(node).next))
     }
 
     /// Returns all nodes, deleted ones included; each after its parent.
-    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> {
-        (0..).map(NodeId).zip(&self.nodes)
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, Node<'_>)> {
+        let ids = (0..self.rows.len() as u32).map(NodeId);
+        ids.map(|id| (id, self.node(id)))
+    }
+
+    /// Returns the number of nodes.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
     }
 
     /// Returns the entries of a directory that are not deleted, in order.
     pub fn children(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
-        let children = self.node(node).children.iter().copied().map(NodeId);
+        let children = self.all_children(node);
         children.filter(|&child| !self.is_deleted(child))
     }
 
     /// Returns the directory of a node.
     pub fn parent(&self, node: NodeId) -> NodeId {
-        NodeId(self.node(node).parent)
+        NodeId(self.row(node).parent)
     }
 
     /// Returns the path of a node, without a slash at either end.
@@ -123,7 +199,7 @@ impl Tree {
         let mut parts = Vec::new();
         let mut at = node;
         while at.0 != 0 {
-            parts.push(&*self.node(at).name);
+            parts.push(self.name(at.0));
             at = self.parent(at);
         }
         parts.reverse();
@@ -132,12 +208,13 @@ impl Tree {
 
     /// Returns whether a node is deleted.
     pub fn is_deleted(&self, node: NodeId) -> bool {
-        matches!(self.node(node).fate, Fate::Deleted)
+        matches!(self.row(node).fate, Fate::Deleted)
     }
 
     /// Returns the node of a file of the original.
     pub fn node_of(&self, file: FileId) -> Option<NodeId> {
-        self.files.get(&file).copied().map(NodeId)
+        let node = self.files.get(file.0 as usize).copied();
+        node.filter(|&node| node > 0).map(NodeId)
     }
 
     /// Returns the new contents of a file of the original, if it is replaced.
@@ -147,7 +224,7 @@ impl Tree {
 
     /// Returns the new contents of a node, if it has any.
     pub fn new_at(&self, node: NodeId) -> Option<&NewFile> {
-        match &self.node(node).fate {
+        match &self.row(node).fate {
             Fate::New(new) => Some(new),
             _ => None,
         }
@@ -159,9 +236,10 @@ impl Tree {
     }
 
     /// Returns the added nodes, each after its parent.
-    pub fn added(&self) -> impl Iterator<Item = (NodeId, &Node)> {
-        let nodes = self.nodes();
-        nodes.filter(|(_, node)| node.is_added && !matches!(node.fate, Fate::Deleted))
+    pub fn added(&self) -> impl Iterator<Item = (NodeId, Node<'_>)> {
+        let first = self.first_added.min(self.rows.len());
+        let nodes = self.nodes().skip(first);
+        nodes.filter(|(_, node)| !matches!(node.fate, Fate::Deleted))
     }
 
     /// Returns the added files with their contents.
@@ -178,7 +256,7 @@ impl Tree {
     }
 
     /// Returns the deleted nodes of the original, each after its parent.
-    pub fn deleted(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+    pub fn deleted(&self) -> impl Iterator<Item = (NodeId, Node<'_>)> {
         let nodes = self.nodes();
         nodes.filter(|(_, node)| !node.is_added && matches!(node.fate, Fate::Deleted))
     }
@@ -190,41 +268,37 @@ impl Tree {
 
     /// Returns whether an entry of a directory is added or deleted.
     pub fn is_restructured_in(&self, directory: NodeId) -> bool {
-        let mut children = self.node(directory).children.iter().copied().map(NodeId);
+        let mut children = self.all_children(directory);
         children.any(|child| self.node(child).is_added != self.is_deleted(child))
     }
 
     /// Returns whether anything becomes of an entry.
     pub(crate) fn is_changed(&self) -> bool {
-        self.nodes
-            .iter()
-            .any(|node| !matches!(node.fate, Fate::Kept) || node.is_added)
+        let mut rows = self.rows.iter();
+        self.rows.len() > self.first_added || rows.any(|row| !matches!(row.fate, Fate::Kept))
     }
 
     /// Ends the declaration of the original: its entries have the names of the mount
     /// from now on, and are found by these.
     pub(crate) fn complete(&mut self) {
         self.number_duplicates();
-        self.by_name = (1..self.nodes.len() as u32).collect();
-        let nodes = &self.nodes;
-        let key = |&node: &u32| {
-            (
-                nodes[node as usize].parent,
-                folded(&nodes[node as usize].name),
-            )
-        };
-        self.by_name.sort_by(|one, other| {
+        self.first_added = self.rows.len();
+        let mut by_name: Vec<u32> = (1..self.rows.len() as u32).collect();
+        let key = |&node: &u32| (self.rows[node as usize].parent, folded(self.name(node)));
+        by_name.sort_by(|one, other| {
             let ((parent, name), (other_parent, other_name)) = (key(one), key(other));
             parent.cmp(&other_parent).then_with(|| name.cmp(other_name))
         });
+        self.by_name = by_name;
     }
 
     /// Numbers the entries of a directory that have equal names, except for the
     /// last one of each, as the mount does.
     fn number_duplicates(&mut self) {
-        for directory in 0..self.nodes.len() {
-            let children = self.nodes[directory].children.clone();
-            let name = |tree: &Self, child: u32| tree.nodes[child as usize].name.clone();
+        for directory in 0..self.rows.len() as u32 {
+            let children = self.all_children(NodeId(directory));
+            let children: Vec<u32> = children.map(|child| child.0).collect();
+            let name = |tree: &Self, child: u32| -> Box<str> { tree.name(child).into() };
             let mut taken: HashSet<Box<str>> = HashSet::with_capacity(children.len());
             // From the last one on, which keeps its name.
             let mut equal: Vec<u32> = children.iter().rev().copied().collect();
@@ -240,45 +314,47 @@ impl Tree {
                         break candidate;
                     }
                 };
-                let node = &mut self.nodes[child as usize];
-                node.raw.get_or_insert_with(|| plain.into());
-                node.name = unique;
+                self.raw.entry(child).or_insert_with(|| plain.into());
+                self.renamed.insert(child, unique);
             }
         }
     }
 
     /// Sets what becomes of a node.
     pub(crate) fn set(&mut self, node: NodeId, fate: Fate) {
-        self.nodes[node.0 as usize].fate = fate;
+        self.rows[node.0 as usize].fate = fate;
     }
 
     /// Deletes a node and everything in it, and returns the number of nodes.
     pub(super) fn delete(&mut self, node: NodeId) -> usize {
-        let mut pending = vec![node.0];
+        let mut pending = vec![node];
         let mut count = 0;
         while let Some(at) = pending.pop() {
-            let node = &mut self.nodes[at as usize];
-            count += usize::from(!matches!(node.fate, Fate::Deleted));
-            node.fate = Fate::Deleted;
-            pending.extend(&node.children);
+            count += usize::from(!self.is_deleted(at));
+            self.set(at, Fate::Deleted);
+            pending.extend(self.all_children(at));
         }
         count
     }
 
-    /// Adds an entry that is not in the original.
-    pub(super) fn add(&mut self, parent: NodeId, name: &str, kind: Kind, fate: Fate) -> NodeId {
-        let number = self.nodes.len() as u32;
-        let before = self.added_by_name.insert(hash(parent, name), number);
-        self.push(Node {
-            parent: parent.0,
-            name: name.into(),
-            raw: None,
-            kind,
-            fate,
-            is_added: true,
-            before: before.unwrap_or(0),
-            children: Vec::new(),
-        })
+    /// Adds a directory that is not in the original.
+    pub(super) fn add_directory(&mut self, parent: NodeId, name: &str) -> NodeId {
+        self.add(parent, name, RowKind::Directory, Fate::Kept)
+    }
+
+    /// Adds a file that is not in the original.
+    pub(super) fn add_file(&mut self, parent: NodeId, name: &str, new: NewFile) -> NodeId {
+        self.add(parent, name, RowKind::Added, Fate::New(new))
+    }
+
+    fn add(&mut self, parent: NodeId, name: &str, kind: RowKind, fate: Fate) -> NodeId {
+        self.first_added = self.first_added.min(self.rows.len());
+        let node = self.push(parent, name, kind, fate);
+        let mut added = std::mem::take(&mut self.added_by_name);
+        let hash_of = |&node: &u32| hash(self.parent(NodeId(node)), self.name(node));
+        added.insert_unique(hash_of(&node.0), node.0, hash_of);
+        self.added_by_name = added;
+        node
     }
 
     /// Declares a symbolic link. A file that replaces it is its own, and not that of
@@ -287,14 +363,14 @@ impl Tree {
     /// # Errors
     /// Returns an error if there are too many entries.
     pub fn symbolic_link(&mut self, parent: NodeId, name: Name<'_>) -> Result<NodeId> {
-        let own = NodeId(self.nodes.len() as u32);
-        self.declare(parent, name, Kind::Link(own))
+        let own = self.rows.len() as u32;
+        self.declare(parent, name, RowKind::Link(own))
     }
 
     /// Returns the file that a link refers to, or the node itself.
     pub(crate) fn resolve(&self, node: NodeId) -> NodeId {
-        match self.node(node).kind {
-            Kind::Link(file) => file,
+        match self.row(node).kind {
+            RowKind::Link(file) => NodeId(file),
             _ => node,
         }
     }
@@ -310,23 +386,22 @@ impl Tree {
         name: &str,
     ) -> std::result::Result<Option<NodeId>, Vec<&str>> {
         let place = |&node: &u32| {
-            let node = &self.nodes[node as usize];
-            let parent = node.parent.cmp(&directory.0);
-            parent.then_with(|| folded(&node.name).cmp(folded(name)))
+            let parent = self.rows[node as usize].parent.cmp(&directory.0);
+            parent.then_with(|| folded(self.name(node)).cmp(folded(name)))
         };
         let first = self.by_name.partition_point(|node| place(node).is_lt());
         let own = self.by_name[first..].iter();
         let own = own.take_while(|node| place(node).is_eq());
         let alike: Vec<u32> = own.copied().chain(self.added_as(directory, name)).collect();
         let mut exact = alike.iter();
-        if let Some(&exact) = exact.find(|&&node| &*self.nodes[node as usize].name == name) {
+        if let Some(&exact) = exact.find(|&&node| self.name(node) == name) {
             return Ok(Some(NodeId(exact)));
         }
         match alike[..] {
             [] => Ok(None),
             [only] => Ok(Some(NodeId(only))),
             _ => {
-                let names = alike.iter().map(|&child| &*self.nodes[child as usize].name);
+                let names = alike.iter().map(|&child| self.name(child));
                 Err(names.collect())
             }
         }
@@ -334,14 +409,10 @@ impl Tree {
 
     /// Returns the added entries of a directory with a name, without case.
     fn added_as(&self, directory: NodeId, name: &str) -> impl Iterator<Item = u32> {
-        let last = self.added_by_name.get(&hash(directory, name)).copied();
-        let all = std::iter::successors(last, |&node| match self.nodes[node as usize].before {
-            0 => None,
-            before => Some(before),
-        });
+        let all = self.added_by_name.iter_hash(hash(directory, name)).copied();
         all.filter(move |&node| {
-            let node = &self.nodes[node as usize];
-            node.parent == directory.0 && node.name.eq_ignore_ascii_case(name)
+            let is_here = self.rows[node as usize].parent == directory.0;
+            is_here && self.name(node).eq_ignore_ascii_case(name)
         })
     }
 
@@ -357,31 +428,47 @@ impl Tree {
         (is_file && !self.is_deleted(node)).then_some(node)
     }
 
-    fn push(&mut self, node: Node) -> NodeId {
-        let id = self.nodes.len() as u32;
-        self.nodes[node.parent as usize].children.push(id);
-        self.nodes.push(node);
+    fn push(&mut self, parent: NodeId, name: &str, kind: RowKind, fate: Fate) -> NodeId {
+        let id = self.rows.len() as u32;
+        let directory = &mut self.rows[parent.0 as usize];
+        let before = std::mem::replace(&mut directory.last, id);
+        match before {
+            0 => directory.first = id,
+            before => self.rows[before as usize].next = id,
+        }
+        reserve(&mut self.rows);
+        self.rows.push(Row {
+            parent: parent.0,
+            name: self.names.len() as u32,
+            next: 0,
+            first: 0,
+            last: 0,
+            kind,
+            fate,
+        });
+        self.names.push_str(name);
         NodeId(id)
     }
 
-    fn declare(&mut self, parent: NodeId, name: Name<'_>, kind: Kind) -> Result<NodeId> {
-        if self.nodes.len() > MAX_ENTRIES {
+    fn declare(&mut self, parent: NodeId, name: Name<'_>, kind: RowKind) -> Result<NodeId> {
+        if self.rows.len() > MAX_ENTRIES {
             let text = format!("has more than {MAX_ENTRIES} entries");
             return Err(Error::Unsupported(text));
         }
         let raw = name.raw;
-        let name: Box<str> = file_name(name).into();
-        let node = Node {
-            parent: parent.0,
-            raw: (*raw != *name.as_bytes()).then(|| raw.into()),
-            name,
-            kind,
-            fate: Fate::Kept,
-            is_added: false,
-            before: 0,
-            children: Vec::new(),
-        };
-        Ok(self.push(node))
+        let name = file_name(name);
+        let node = self.push(parent, &name, kind, Fate::Kept);
+        if *raw != *name.as_bytes() {
+            self.raw.insert(node.0, raw.into());
+        }
+        Ok(node)
+    }
+}
+
+/// Makes room for another element of a long list, of which at most a fifth is free.
+pub(super) fn reserve<T>(list: &mut Vec<T>) {
+    if list.len() == list.capacity() {
+        list.reserve_exact((list.len() / 4).max(16));
     }
 }
 
@@ -404,18 +491,27 @@ impl Sink for Tree {
     }
 
     fn dir(&mut self, parent: NodeId, name: Name<'_>, _modified: Option<i64>) -> Result<NodeId> {
-        self.declare(parent, name, Kind::Directory)
+        self.declare(parent, name, RowKind::Directory)
     }
 
     fn file(&mut self, parent: NodeId, name: Name<'_>, entry: Entry) -> Result<NodeId> {
-        let node = self.declare(parent, name, Kind::File(Some(entry)))?;
-        self.files.insert(entry.file, node.0);
+        let number = entry.file.0 as usize;
+        if number > MAX_ENTRIES {
+            return Err(no_such_file(entry.file));
+        }
+        let node = self.declare(parent, name, RowKind::File(self.entries.len() as u32))?;
+        self.entries.push(entry);
+        if self.files.len() <= number {
+            self.files.resize(number + 1, 0);
+        }
+        self.files[number] = node.0;
         Ok(node)
     }
 
     fn link(&mut self, parent: NodeId, name: Name<'_>, file: NodeId) -> Result<()> {
         let file = self.resolve(file);
-        self.declare(parent, name, Kind::Link(file)).map(|_| ())
+        self.declare(parent, name, RowKind::Link(file.0))
+            .map(|_| ())
     }
 
     fn symlink(&mut self, parent: NodeId, name: Name<'_>, asset: Entry) -> Result<()> {

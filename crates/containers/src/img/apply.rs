@@ -190,7 +190,7 @@ impl Image<'_> {
 
     /// Returns the record of an added file, whose data is at the end.
     fn added(&mut self, job: &mut Job<'_>, node: NodeId, new: &NewFile) -> Option<Row> {
-        let name = job.tree.node(node).name.clone();
+        let name = job.tree.node(node).name.to_owned();
         let raw = to_windows_1252(&name);
         let is_name = (1..NAME).contains(&raw.len())
             && raw.contains(&b'.')

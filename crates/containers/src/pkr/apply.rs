@@ -122,7 +122,7 @@ impl Data {
             .map(|(node, new)| (node, new.clone()));
         let added: Vec<_> = added.collect();
         for (node, new) in added {
-            let name = job.tree.node(node).name.clone();
+            let name = job.tree.node(node).name.to_owned();
             let (Some(field), parent) = (name_field(&name), job.tree.parent(node)) else {
                 job.refuse(
                     node,

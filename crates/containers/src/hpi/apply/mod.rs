@@ -115,7 +115,7 @@ fn place<R: Clone + Default>(
     record: impl Fn(&Job<'_>, FileId, NodeId) -> R,
     stored: impl Fn(u64, &NewFile, &R) -> Result<R>,
 ) -> Result<Placed<R>> {
-    let mut records = vec![R::default(); job.tree.nodes().count()];
+    let mut records = vec![R::default(); job.tree.len()];
     let mut puts = Vec::new();
     for file in (0..places.old.len() as u32).map(FileId) {
         let Some(node) = job.tree.node_of(file) else {

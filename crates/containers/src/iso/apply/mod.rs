@@ -120,7 +120,7 @@ impl Writer {
                 job.refuse(node, "is in another track, which is not changed");
                 continue;
             }
-            let name = job.tree.node(node).name.clone();
+            let name = job.tree.node(node).name.to_owned();
             if raw_of.is_none() && self.disc.has_raw(&job.tree, node) {
                 let reason = format!("is in Form 2 sectors: change {name}{RAW_SUFFIX}");
                 job.refuse(node, reason);
