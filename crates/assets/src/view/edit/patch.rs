@@ -121,14 +121,16 @@ pub(super) fn patched(
                 bytes: new,
                 mask,
             } => {
-                let tail = new.get(mask.len()..).filter(|tail| !tail.is_empty());
+                // None of a shorter text, which another one with the same beginning must not
+                // get either.
+                let tail = new.get(mask.len()..).unwrap_or_default();
                 let end = offset + mask.len();
-                match tail.and_then(|tail| Some((grown.get(&end)?, tail))) {
-                    Some((known, tail)) if known.0 != tail => Some(known.1),
+                match grown.get(&end) {
+                    Some((known, other)) if *known != tail => Some(*other),
                     _ => {
                         let other = written.add(&mut out, *offset, (new, mask), number as u32);
-                        if let (Some(tail), None) = (tail, other) {
-                            grown.insert(end, (tail, number));
+                        if other.is_none() {
+                            grown.entry(end).or_insert((tail, number));
                         }
                         other
                     }
@@ -503,6 +505,20 @@ mod tests {
         assert_eq!(of_files(&before, [&first, &other], 0), refused);
         let new = of_files(&before, [&first, &other], 1);
         assert_eq!(new, Ok(vec![2, 1, 8, 6, 2, 2, 9]));
+    }
+
+    #[test]
+    fn a_text_disagrees_with_a_shorter_one_that_it_begins_with() {
+        let shorter = bytes("short", 1, &[8], &[0xFF]);
+        let longer = bytes("long", 1, &[8, 6], &[0xFF]);
+        let before = [2, 1, 9];
+        for (changes, after) in [
+            ([&shorter, &longer], vec![2, 8, 9]),
+            ([&longer, &shorter], vec![2, 8, 6, 9]),
+        ] {
+            assert!(of_files(&before, changes, 0).is_err());
+            assert_eq!(of_files(&before, changes, 1), Ok(after));
+        }
     }
 
     #[test]
