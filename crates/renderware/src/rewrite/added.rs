@@ -125,14 +125,7 @@ fn with_frames(list: &Chunk, parts: &[NewPart]) -> Result<Vec<u8>, String> {
         let name = stored(kind::FRAME_NAME, list.version, &part.name);
         stored(kind::EXTENSION, list.version, &name)
     });
-    let extensions = list.children().filter(|child| child.kind != kind::STRUCT);
-    let extensions = extensions.map(|child| with_body(&child, &child.body));
-    let all: Vec<_> = [with_body(&fields, &body)]
-        .into_iter()
-        .chain(extensions)
-        .chain(names)
-        .collect();
-    Ok(with_body(list, &all.concat()))
+    Ok(with_elements(list, &with_body(&fields, &body), names))
 }
 
 fn with_geometries<'a>(
@@ -141,15 +134,21 @@ fn with_geometries<'a>(
 ) -> Result<Vec<u8>, String> {
     let fields = structure(list)?;
     let body = grown(&fields.body, geometries.clone().count())?;
-    let old = list.children().filter(|child| child.kind != kind::STRUCT);
-    let old = old.map(|child| with_body(&child, &child.body));
     let new = geometries.map(|body| stored(kind::GEOMETRY, list.version, body));
-    let all: Vec<_> = [with_body(&fields, &body)]
-        .into_iter()
+    Ok(with_elements(list, &with_body(&fields, &body), new))
+}
+
+/// Returns a list with this structure, and new elements behind those that it has.
+fn with_elements(list: &Chunk, fields: &[u8], new: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
+    let old = list.children().filter(|child| child.kind != kind::STRUCT);
+    let old = old.flat_map(|child| with_body(&child, &child.body));
+    let all: Vec<u8> = fields
+        .iter()
+        .copied()
         .chain(old)
-        .chain(new)
+        .chain(new.flatten())
         .collect();
-    Ok(with_body(list, &all.concat()))
+    with_body(list, &all)
 }
 
 /// Copies an atomic with other frame and geometry numbers, and without extensions,
