@@ -12,6 +12,7 @@ use super::inode::{Body, Bytes, Note, Own};
 use super::inodes::Inodes;
 use super::names::{INSIDE, Use, is_converted, join, may_be_of, use_of};
 use super::plan::{Tried, Untried};
+use super::renew::Renewed;
 use super::version::New;
 use super::watch::Signal;
 use super::{EditedMount, Result, at, errno};
@@ -153,12 +154,18 @@ impl EditedMount {
     ) -> Result<()> {
         // A folder with both could not be applied.
         let superseded = tried.take_superseded();
-        for other in &superseded {
-            self.move_to_trash(other)?;
-        }
         let outdated = tried.take_outdated();
-        let renewed = self.begin_to_renew(tried.version(), outdated)?;
-        self.place(path, unfinished)?;
+        let renewed = self.copy_anew(tried.version(), outdated)?;
+        let others = superseded.iter().chain(renewed.iter().map(Renewed::path));
+        let placed = self.throw_all_away(others).and_then(|thrown_away| {
+            let placed = self.place(path, unfinished);
+            placed.inspect_err(|_| self.put_back(thrown_away))
+        });
+        if let Err(error) = placed {
+            self.discard_all(renewed);
+            return Err(error);
+        }
+        superseded.iter().for_each(|other| tell_moved(other));
         self.forget_refusal(path)?;
         self.know(path);
         superseded.iter().for_each(|other| self.know(other));
@@ -197,6 +204,7 @@ impl EditedMount {
         let views = tried.map_or(Vec::new(), |tried| tried.refused_since(&self.current()));
         for view in &views {
             self.move_to_trash(view)?;
+            tell_moved(view);
         }
         Ok(views)
     }
@@ -249,9 +257,8 @@ impl EditedMount {
             return Ok(());
         }
         self.keep_below(&inside)?;
-        self.writer
-            .throw_away(inside)
-            .map_err(|error| errno(&error))
+        let moved = self.writer.throw_away(inside);
+        moved.map(drop).map_err(|error| errno(&error))
     }
 
     /// Counts a change of DIR at these paths, and lets `then` record it before a version with
@@ -352,18 +359,62 @@ impl EditedMount {
         if let Err(error) = self.move_to_trash(path) {
             return log::error!("{path}: {error}");
         }
+        tell_moved(path);
         self.publish(&[path], |inodes, _| remove_names(inodes, path));
     }
 
-    /// Moves such a file; callers record it.
-    fn move_to_trash(&self, path: &str) -> Result<()> {
-        log::warn!(
-            "{path}: moved to the trash of DIR, since its asset was changed otherwise or it is refused"
-        );
+    /// Moves such a file, and returns its path there; callers record it.
+    fn move_to_trash(&self, path: &str) -> Result<Option<String>> {
         self.keep_before(path)?;
         let moved = self.writer.throw_away(path.to_owned());
         moved.map_err(|error| errno(&error))
     }
+
+    /// Moves such files: all or none.
+    pub(super) fn throw_all_away<'a>(
+        &self,
+        paths: impl Iterator<Item = &'a String>,
+    ) -> Result<Vec<ThrownAway>> {
+        let mut moved = Vec::new();
+        for path in paths {
+            match self.move_to_trash(path) {
+                Ok(Some(trash)) => moved.push(ThrownAway {
+                    path: path.clone(),
+                    trash,
+                }),
+                Ok(None) => {}
+                Err(error) => {
+                    self.put_back(moved);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(moved)
+    }
+
+    /// Gives files back their paths that were thrown away for a change that could not be made.
+    fn put_back(&self, thrown_away: Vec<ThrownAway>) {
+        for ThrownAway { path, trash } in thrown_away {
+            match self.writer.rename(trash, path.clone(), false) {
+                Ok(()) => self.know(&path),
+                Err(error) => log::error!("{path} stays in the trash of DIR: {error}"),
+            }
+        }
+    }
+}
+
+/// Says that a file was moved to the trash.
+fn tell_moved(path: &str) {
+    log::warn!(
+        "{path}: moved to the trash of DIR, since its asset was changed otherwise or it is refused"
+    );
+}
+
+/// A file in the trash of DIR.
+pub(super) struct ThrownAway {
+    path: String,
+    /// Its path there.
+    trash: String,
 }
 
 /// Remembers what there is to say about the file at a path.

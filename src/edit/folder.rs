@@ -264,15 +264,16 @@ impl EditFolder {
         }
     }
 
-    /// Moves a file or a directory to the trash of the folder, if it is there.
-    fn throw_away(&self, path: &str) -> io::Result<()> {
+    /// Moves a file or a directory to the trash of the folder, if it is there. Returns its
+    /// path there.
+    fn throw_away(&self, path: &str) -> io::Result<Option<String>> {
         let (parent, name) = split(path);
         let moved = self
             .directory(parent)
             .and_then(|parent| move_to_trash(&self.root, &parent, name));
         match moved {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            moved => moved,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            moved => moved.map(|name| Some(format!("{TRASH}/{name}"))),
         }
     }
 
@@ -296,24 +297,26 @@ impl EditFolder {
 }
 
 /// Moves an entry of a directory to the trash of the folder at `root`, under a name that is
-/// free there.
+/// free there, and returns that.
 ///
 /// # Errors
 /// Returns the error of the operating system.
-pub(crate) fn move_to_trash(root: &OwnedFd, directory: &OwnedFd, name: &str) -> io::Result<()> {
+pub(crate) fn move_to_trash(root: &OwnedFd, directory: &OwnedFd, name: &str) -> io::Result<String> {
     match mkdirat(root, TRASH, DIRECTORY_MODE) {
         Ok(()) | Err(Errno::EXIST) => {}
         Err(error) => return Err(error.into()),
     }
     let trash = open_beneath(root, Path::new(TRASH), DIRECTORY)?;
     let mut free = name.to_owned();
-    for number in 1.. {
-        match rename_without_replacing(directory, name, &trash, &free) {
-            Err(Errno::EXIST) => free = format!("{name}.{number}"),
-            renamed => return Ok(renamed?),
+    let mut number = 0;
+    while let Err(error) = rename_without_replacing(directory, name, &trash, &free) {
+        if error != Errno::EXIST {
+            return Err(error.into());
         }
+        number += 1;
+        free = format!("{name}.{number}");
     }
-    Ok(())
+    Ok(free)
 }
 
 /// Divides a path into the directory and the name.
@@ -514,8 +517,9 @@ impl Writer {
         })
     }
 
-    /// Moves a file or a directory to the trash of the folder, if it is there.
-    pub(super) fn throw_away(&self, path: String) -> io::Result<()> {
+    /// Moves a file or a directory to the trash of the folder, if it is there. Returns its
+    /// path there.
+    pub(super) fn throw_away(&self, path: String) -> io::Result<Option<String>> {
         self.change([path], |folder, [path]| folder.throw_away(path))
     }
 
