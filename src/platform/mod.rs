@@ -10,7 +10,7 @@ pub mod unix;
 #[cfg(windows)]
 mod windows;
 
-pub use self::stat::{FileIdentity, FileKind, FileStat};
+pub use self::stat::{Contents, FileIdentity, FileKind, FileStat};
 #[cfg(unix)]
 use self::unix as system;
 #[cfg(windows)]

@@ -53,6 +53,10 @@ pub struct FileStat {
     pub(super) times: (i64, i64, i64),
 }
 
+/// The size of a file in bytes, and its modification time: seconds since 1970 UTC, and
+/// nanoseconds.
+pub type Contents = (u64, i64, i64);
+
 impl FileStat {
     /// Returns a number that changes whenever the contents of the file may have
     /// changed.
@@ -60,6 +64,11 @@ impl FileStat {
         let mut hasher = DefaultHasher::new();
         (self.identity, self.size, self.modified, self.times).hash(&mut hasher);
         hasher.finish()
+    }
+
+    /// Returns what changes with the contents of the file, but not with its names.
+    pub fn contents(&self) -> Contents {
+        (self.size, self.modified, self.times.0)
     }
 
     /// Returns when the file, its attributes or, of a directory, its entries last changed:

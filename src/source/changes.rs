@@ -428,13 +428,13 @@ impl ChangedFiles {
 
     /// Checks that a file is still the one that was applied.
     fn check(&self, number: usize) -> io::Result<()> {
-        let identity = self.identities[number];
-        // Losing its name was a change.
-        if self.root.pool.keeps(identity) {
-            return Ok(());
-        }
-        let found = self.root.pool.stat(identity, || self.open(number));
-        if found.is_ok_and(|found| found.version() == self.table.version(number)) {
+        let (identity, version) = (self.identities[number], self.table.version(number));
+        let pool = &self.root.pool;
+        let is_same = pool.keeps(identity, version).unwrap_or_else(|| {
+            let found = pool.stat(identity, || self.open(number));
+            found.is_ok_and(|found| found.version() == version)
+        });
+        if is_same {
             return Ok(());
         }
         let problem = "has changed since it was applied; mount again to see the new contents";
@@ -596,5 +596,38 @@ mod tests {
         fs::remove_file(&file).unwrap();
         symlink("/etc/passwd", &file).unwrap();
         assert!(new.read_exact_at(&mut bytes, 0).is_err());
+    }
+
+    #[test]
+    fn a_kept_file_may_lose_its_name_and_keeps_its_contents() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        fs::write(path("a"), "old").unwrap();
+        let pool: Arc<FilePool> = Arc::default();
+        let file = |name: &str| {
+            let (mut folder, _) = read_changes(root.path(), &pool).unwrap();
+            match folder.entries.remove(name) {
+                Some(Change::File(file)) => file,
+                _ => panic!("{name} is no file"),
+            }
+        };
+        let read = |file: &NewFile| {
+            let mut bytes = [0; 3];
+            file.read_exact_at(&mut bytes, 0).map(|()| bytes)
+        };
+        let first = file("a");
+        let _kept = pool.keep(File::open(path("a")).unwrap()).unwrap();
+        fs::rename(path("a"), path("b")).unwrap();
+        let second = file("b");
+        let _again = pool.keep(File::open(path("b")).unwrap()).unwrap();
+        fs::rename(path("b"), path("c")).unwrap();
+        for file in [&first, &second] {
+            assert_eq!(read(file).unwrap(), *b"old");
+        }
+        fs::write(path("c"), "newer").unwrap();
+        for file in [&first, &second] {
+            let error = read(file).unwrap_err();
+            assert!(error.to_string().contains("has changed"), "{error}");
+        }
     }
 }

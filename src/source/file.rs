@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use thread_local::ThreadLocal;
 
 use crate::platform::{
-    Directory, FileIdentity, FileKind, FileStat, canonical, open_at, read_exact_at,
+    Contents, Directory, FileIdentity, FileKind, FileStat, canonical, open_at, read_exact_at,
 };
 use crate::sync::lock;
 use hpimount_containers::io::ReadAt;
@@ -48,6 +48,46 @@ struct OpenFile {
     used: AtomicU64,
     /// Whether it is still in the pool.
     is_kept: AtomicBool,
+    /// Its [versions](FileStat::version) with the same contents, when it was about to lose a
+    /// name, and these contents.
+    kept_as: Mutex<Option<(Contents, Vec<u64>)>>,
+}
+
+impl OpenFile {
+    fn new(file: File, identity: FileIdentity, used: u64) -> Self {
+        Self {
+            file,
+            identity,
+            used: AtomicU64::new(used),
+            is_kept: AtomicBool::new(true),
+            kept_as: Mutex::default(),
+        }
+    }
+
+    /// Remembers what it is now.
+    fn keep(&self, now: &FileStat) {
+        let mut kept_as = lock(&self.kept_as);
+        let (contents, versions) = kept_as.get_or_insert_with(|| (now.contents(), Vec::new()));
+        if *contents != now.contents() {
+            (*contents, *versions) = (now.contents(), Vec::new());
+        }
+        if !versions.contains(&now.version()) {
+            versions.push(now.version());
+        }
+    }
+
+    /// Returns whether it has the contents of a version: losing a name since is a change of
+    /// the file, but not of these.
+    fn has_contents_of(&self, version: u64) -> bool {
+        let Ok(now) = FileStat::of(&self.file) else {
+            return false;
+        };
+        let kept_as = lock(&self.kept_as);
+        let is_kept = kept_as.as_ref().is_some_and(|(contents, versions)| {
+            *contents == now.contents() && versions.contains(&version)
+        });
+        is_kept || now.version() == version
+    }
 }
 
 /// A file of a pool that is open, though it may have no name.
@@ -77,10 +117,12 @@ impl FilePool {
     /// # Errors
     /// Returns the error of the operating system.
     pub fn keep(&self, file: File) -> io::Result<KeptFile> {
-        let identity = FileStat::of(&file)?.identity;
+        let now = FileStat::of(&file)?;
+        let identity = now.identity;
         let mut nameless = lock(&self.nameless);
         nameless.retain(|_, kept| kept.strong_count() > 0);
         if let Some(kept) = nameless.get(&identity).and_then(Weak::upgrade) {
+            kept.keep(&now);
             return Ok(KeptFile(kept));
         }
         let mut open = self.lock();
@@ -89,12 +131,8 @@ impl FilePool {
             open.swap_remove(at).is_kept.store(false, Ordering::Relaxed);
         }
         drop(open);
-        let kept = Arc::new(OpenFile {
-            file,
-            identity,
-            used: AtomicU64::default(),
-            is_kept: AtomicBool::new(true),
-        });
+        let kept = Arc::new(OpenFile::new(file, identity, 0));
+        kept.keep(&now);
         nameless.insert(identity, Arc::downgrade(&kept));
         Ok(KeptFile(kept))
     }
@@ -106,9 +144,10 @@ impl FilePool {
         kept.count()
     }
 
-    /// Returns whether the file with this identity has been [kept](FilePool::keep).
-    pub fn keeps(&self, identity: FileIdentity) -> bool {
-        self.nameless(identity).is_some()
+    /// Returns whether the file with this identity has the contents of a version of it; `None`
+    /// if it has not been [kept](FilePool::keep).
+    pub fn keeps(&self, identity: FileIdentity, version: u64) -> Option<bool> {
+        Some(self.nameless(identity)?.has_contents_of(version))
     }
 
     fn nameless(&self, identity: FileIdentity) -> Option<Arc<OpenFile>> {
@@ -145,12 +184,8 @@ impl FilePool {
         if FileStat::of(&file)?.identity != identity {
             return Err(replaced());
         }
-        let file = Arc::new(OpenFile {
-            file,
-            identity,
-            used: AtomicU64::new(self.clock.load(Ordering::Relaxed)),
-            is_kept: AtomicBool::new(true),
-        });
+        let used = self.clock.load(Ordering::Relaxed);
+        let file = Arc::new(OpenFile::new(file, identity, used));
         let mut kept = self.lock();
         let same = kept.iter().position(|other| other.identity == identity);
         let oldest = || {
