@@ -17,6 +17,7 @@ mod hip_changes;
 mod hpi;
 mod kernel;
 mod later_tracks;
+mod metadata;
 mod modding;
 mod patches;
 mod planning;

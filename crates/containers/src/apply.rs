@@ -237,11 +237,9 @@ impl Level<'_> {
         for changes in matched.inside {
             self.inside(changes, job)?;
         }
-        match matched.edited {
-            Some(edited) if !edited.folder.entries.is_empty() => {
-                replace_assets(convert(edited, job.report)?, job)
-            }
-            _ => Ok(()),
+        match matched.edited.is_empty() {
+            true => Ok(()),
+            false => replace_assets(convert(matched.edited, job.report)?, job),
         }
     }
 

@@ -77,9 +77,9 @@ impl<'a> ObjectFields<'a> {
     }
 
     /// Shows fields as in `info.json`.
-    pub(super) fn in_info(names: Names<'a>) -> Self {
+    pub(super) fn in_info(words: &'a dyn Words, names: Names<'a>) -> Self {
         Self {
-            words: &(),
+            words,
             names,
             reference: |names, id| names.reference(id),
         }

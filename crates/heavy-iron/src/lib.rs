@@ -18,6 +18,7 @@ mod archive;
 pub mod cutscene_view;
 #[cfg(test)]
 mod dumps;
+mod edited_cells;
 mod fields;
 pub mod games;
 pub mod model;
@@ -53,6 +54,7 @@ pub const FORMATS: &[ViewFormat] = &[
     object::FORMAT,
     cutscene_view::FORMAT,
     table_view::FORMAT,
+    table_view::ANIMATION,
 ];
 
 /// The result of a parser: the model, or the incomplete model and the error.

@@ -19,8 +19,8 @@ use crate::namespace::numbers::Hold;
 use crate::namespace::tree::InodeKind;
 use hpimount_assets::model::Reservation;
 use hpimount_assets::view::{
-    AssetContext, AssetRef, ChosenPalette, MakeShared, NamedAsset, Shared, View, ViewFile,
-    ViewFormat, AssetKey,
+    AssetContext, AssetKey, AssetRef, ChosenPalette, MakeShared, NamedAsset, Shared, View,
+    ViewFile, ViewFormat,
 };
 use hpimount_containers::io;
 use hpimount_containers::volume::{AssetTable, AssetType, FileId};

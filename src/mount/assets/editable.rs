@@ -11,11 +11,37 @@ use crate::content::{Caller, MAX_ASSET};
 use crate::memory::budget::Charge;
 use crate::mount::tree::MountTree;
 use crate::mount::tree::subtree::{Node, RenderedFile};
-use crate::mount::{Access, Error};
+use crate::mount::{Access, Error, format_of};
+use crate::namespace::companion::Shows;
+use crate::namespace::numbers::Origin;
+use crate::namespace::tree::InodeKind;
 use hpimount_assets::view::import::{AllEdits, Edit, EditedFile};
 use hpimount_assets::view::report::Editing;
 use hpimount_assets::view::{AssetContext, AssetRef, ViewFile, ViewFormat};
 use hpimount_containers::io;
+
+/// What to do with files of a view that the converted tree has too.
+pub(crate) const EDIT_CONVERTED: &str = "edit the file in `converted`";
+
+/// Returns whether the converted tree has files of an asset.
+pub(crate) fn is_converted(asset: &Node<'_>) -> bool {
+    let known = asset
+        .file()
+        .and_then(|file| file.volume.volume.asset(file.file));
+    let converted = format_of(asset).map(|format| format.converted.of(known));
+    converted.is_some_and(|converted| converted.is_something())
+}
+
+/// Returns whether a file is in the `X.meta` beside an asset, and not in a converted tree.
+fn is_beside_asset(mount: &MountTree, shown: &Node<'_>) -> bool {
+    match shown.subtree().range.origin {
+        Origin::Hidden(_, Shows::Meta(_)) => true,
+        Origin::Directory(directory) => mount
+            .node(directory)
+            .is_ok_and(|directory| matches!(directory.kind(), Some(InodeKind::Companion { .. }))),
+        _ => false,
+    }
+}
 
 /// Returns what can be edited in a generated file, or else why nothing can.
 ///
@@ -51,6 +77,10 @@ pub(crate) fn editable(mount: &MountTree, shown: &Node<'_>) -> io::Result<String
     let model = assets.model_in(&context, format, Caller::Request)?;
     let part = context.part(format, number)?;
     let left_out = part.as_ref().and_then(|part| format.left_out(&part.path()));
+    let left_out = left_out.or_else(|| {
+        let is_elsewhere = is_beside_asset(mount, shown) && is_converted(&node);
+        is_elsewhere.then_some(EDIT_CONVERTED)
+    });
     let editable = part.and_then(|part| Some((format.editable(&part.path())?, part)));
     let Some((editable, part)) = editable.filter(|_| left_out.is_none()) else {
         let reason = left_out.unwrap_or("is made from the asset, and not the other way");

@@ -135,7 +135,11 @@ impl<'v> Files<'v> {
     ) -> Option<Layer> {
         let (vfs, numbers) = (self.vfs, self.numbers);
         let convert = |edited: Edited, report: &mut changes::Report| {
-            let assets = edited::assets(vfs, edited, vfs.reader(), report)?;
+            let asset = |wanted| {
+                let mut all = numbers.iter();
+                all.find_map(|(ino, file)| (*file == wanted).then_some(*ino))
+            };
+            let assets = edited::assets(vfs, edited, &asset, vfs.reader(), report)?;
             let mut files = Vec::with_capacity(assets.len());
             for (ino, new) in assets {
                 match numbers.get(&ino) {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{EditedAsset, Edits, LINK, UNKNOWN, keep};
+use super::folder::{LINK, UNKNOWN};
+use super::{EditedAsset, Edits, keep};
 use crate::content::{Caller, MAX_ASSET};
 use crate::mount::Ino;
 use crate::mount::assets::context::Context;

@@ -1,4 +1,5 @@
-//! Edited files of converted trees become assets again (`--apply`).
+//! Edited files of converted trees, and of views of assets that these lack, become assets
+//! again (`--apply`).
 //!
 //! The archive that is changed is opened like a source of its own, without a
 //! kernel, and each edited file is looked up in its converted tree. So the names
@@ -9,6 +10,7 @@
 //! them, are written together ([`hpimount_assets::view::edit`]).
 
 mod all;
+mod folder;
 mod known;
 mod original;
 mod stored;
@@ -25,17 +27,13 @@ use crate::content::{MAX_ASSET, Reader, Spool};
 use crate::memory::budget::{Budget, Charge};
 use crate::mount::assets::context::Context;
 use crate::mount::assets::editable::{memory_of_part, unexpected};
-use crate::mount::requests::hidden::HiddenCompanions;
-use crate::mount::tree::subtree::{FileOfAsset, Node, RenderedFile};
+use crate::mount::tree::subtree::FileOfAsset;
 use crate::mount::tree::{asset, place};
-use crate::mount::{Access, Error, Ino, Options, Vfs, format_of};
-use crate::namespace::companion::CONVERTED;
+use crate::mount::{Error, Ino, Options, Vfs, format_of};
 use hpimount_assets::view::ViewFormat;
 use hpimount_assets::view::edit;
 use hpimount_assets::view::import::{Changed, Edit, Imported};
-use hpimount_containers::changes::{
-    Change, Convert, Edited, Folder, NewFile, Original, Report, Weight, is_litter,
-};
+use hpimount_containers::changes::{Convert, Edited, NewFile, Original, Report, Weight};
 use hpimount_containers::io::{self, read_vec};
 use hpimount_containers::volume::FileId;
 
@@ -58,7 +56,7 @@ impl Convert for Converter<'_> {
         let vfs = self.open(original)?;
         let mut edits = Edits::new(&vfs, report);
         edits.known = self.known(original)?;
-        let assets = edits.all(edited, self.reader)?;
+        let assets = edits.all(edited, &|file| asset_of(&vfs, file), self.reader)?;
         with_file_numbers(&vfs, assets)
     }
 
@@ -70,18 +68,26 @@ impl Convert for Converter<'_> {
     }
 }
 
-/// Returns the new assets that edited files of the converted tree of a mount show, as
-/// [`Convert::convert`] does. They are kept in the storage of `reader`.
+/// Returns the new assets that edited files of a mount show, as [`Convert::convert`] does;
+/// `asset` finds the asset with a number. They are kept in the storage of `reader`.
 ///
 /// # Errors
 /// Returns an error under the same conditions.
 pub(super) fn assets(
     vfs: &Vfs,
     edited: Edited,
+    asset: &dyn Fn(FileId) -> Option<Ino>,
     reader: &Reader,
     report: &mut Report,
 ) -> io::Result<Vec<(Ino, NewFile)>> {
-    Edits::new(vfs, report).all(edited, reader)
+    Edits::new(vfs, report).all(edited, asset, reader)
+}
+
+/// Returns the asset with this number in an archive, which is the root of a mount.
+fn asset_of(vfs: &Vfs, file: FileId) -> Option<Ino> {
+    let root = vfs.node(Ino::ROOT).ok()?;
+    let index = root.tree().asset(file)?;
+    Some(root.other(index).ino())
 }
 
 /// Returns files of an archive, which is the root of a mount, by their numbers in it.
@@ -143,12 +149,6 @@ pub(crate) struct ForAsset {
     pub(crate) otherwise: String,
 }
 
-/// The reason for names that the converted tree does not have.
-const UNKNOWN: &str = "shows no asset: the converted tree of the original has no such file";
-
-/// The reason to refuse a symbolic link.
-const LINK: &str = "is a symbolic link";
-
 /// Edited files by the assets that they show.
 struct Edits<'a> {
     vfs: &'a Vfs,
@@ -199,28 +199,13 @@ impl<'a> Edits<'a> {
         }
     }
 
-    /// Returns the new assets that edited files of the converted tree show.
-    fn all(mut self, edited: Edited, reader: &Reader) -> io::Result<Vec<(Ino, NewFile)>> {
-        let root = self.vfs.node(Ino::ROOT).map_err(unexpected)?;
-        let hidden = HiddenCompanions::in_directory(self.vfs, &root);
-        let tree = hidden.and_then(|hidden| hidden.find(CONVERTED));
-        let Ok(tree) = tree else {
-            let reason = "shows nothing: the original has no assets";
-            self.report.refuse(edited.path, reason);
-            return Ok(Vec::new());
-        };
-        self.directory(edited.folder, &tree.root, &edited.path, "")?;
-        self.assets(reader)
-    }
-
     /// Returns the conversion of an asset with this extension, if the asset can be
     /// made from it.
     fn conversion(&self, asset: FileId, extension: &str) -> io::Result<Option<FileOfAsset>> {
-        let root = self.vfs.node(Ino::ROOT).map_err(unexpected)?;
-        let Some(index) = root.tree().asset(asset) else {
+        let Some(asset) = asset_of(self.vfs, asset) else {
             return Ok(None);
         };
-        let node = root.other(index);
+        let node = self.vfs.node(asset).map_err(unexpected)?;
         let Some(format) = format_of(&node).filter(|format| format.import.is_some()) else {
             return Ok(None);
         };
@@ -235,112 +220,6 @@ impl<'a> Edits<'a> {
             position: position as u8,
             stamp: None,
         }))
-    }
-
-    /// Finds the assets that the files of a folder show. `directory` is the one
-    /// that it has the edited files of; `path` has no slash at the end. `below` is the path
-    /// of the folder below the view of an asset that it is in.
-    fn directory(
-        &mut self,
-        folder: Folder,
-        directory: &Node<'a>,
-        path: &str,
-        below: &str,
-    ) -> io::Result<()> {
-        let viewed = directory.viewed();
-        let grows = viewed.and_then(|viewed| Some((viewed, viewed.format.import_all?)));
-        for (name, change) in folder.entries {
-            let below = match viewed {
-                Some(_) if !below.is_empty() => format!("{below}/{name}"),
-                Some(_) => name.to_string(),
-                None => String::new(),
-            };
-            let path = format!("{path}/{name}");
-            let found = directory.tree().find(directory.index, &name, true);
-            let found = found.map(|(_, index)| directory.other(index));
-            let change = match grows {
-                Some(grows) => self.added_or_deleted(grows, change, found.as_ref(), &path, &below),
-                None => Some(change),
-            };
-            let Some(change) = change else {
-                continue;
-            };
-            match (change, found) {
-                (Change::Deleted, None) => self.report.ignored += 1,
-                (_, None) if is_litter(&name) => self.skipped(path),
-                (Change::Unusable(reason), _) => self.report.refuse(path, reason),
-                (Change::Link, _) => self.report.refuse(path, LINK),
-                (Change::Deleted, Some(_)) => {
-                    let reason = "cannot be deleted: delete the asset that it shows";
-                    self.report.refuse(path, reason);
-                }
-                (Change::Directory(folder), found) => {
-                    let entered = found.ok_or(Error::NotFound);
-                    match entered.and_then(|found| self.vfs.mount.enter(found)) {
-                        Ok(directory) => self.directory(*folder, &directory, &path, &below)?,
-                        Err(_) => self.report.refuse(path, UNKNOWN),
-                    }
-                }
-                (Change::File(new), Some(found)) => self.file(new, &found)?,
-                // What editors keep beside the files that they save.
-                (Change::File(_), None) => {
-                    self.report.ignored += 1;
-                    let format = viewed.map(|viewed| viewed.format);
-                    let text = match format.and_then(|format| format.editable(&below)) {
-                        Some(_) => {
-                            "is ignored: the original has no such file, and none can be added"
-                        }
-                        None => "is ignored: the converted tree of the original has no such file",
-                    };
-                    self.report.note(Weight::Warning, path, text);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Skips what desktops and editors leave behind.
-    fn skipped(&mut self, path: String) {
-        self.report.ignored += 1;
-        self.report.note(Weight::Information, path, "is skipped");
-    }
-
-    /// Finds the asset that an edited file shows, unless the file is the one that
-    /// the tree has.
-    fn file(&mut self, new: NewFile, shown: &Node<'_>) -> io::Result<()> {
-        let Some((rendered, _)) = shown.rendered() else {
-            self.report.refuse(new.path(), UNKNOWN);
-            return Ok(());
-        };
-        if !self.is_known(&new) && self.is_shown(&new, shown)? {
-            self.report.ignored += 1;
-            return Ok(());
-        }
-        match rendered {
-            RenderedFile::Report(report, directory) => self.table(report, directory, shown, &new),
-            RenderedFile::OfView(viewed, number) => {
-                self.file_of(viewed.asset, viewed.format, Some(number.0 as usize), new)
-            }
-            RenderedFile::OfAsset(file) => self.conversion_of(file, new),
-        }
-    }
-
-    /// Returns whether an edited file is equal to the one that the tree has.
-    fn is_shown(&self, new: &NewFile, shown: &Node<'_>) -> io::Result<bool> {
-        match self.vfs.assets().rendered_size(shown) {
-            Ok(size) if size == new.len() => {}
-            Err(error) if error.is_fault() => return Err(error),
-            _ => return Ok(false),
-        }
-        let mut offset = 0;
-        let mut is_equal = true;
-        new.read(&mut |piece| {
-            let range = offset..offset + piece.len() as u64;
-            let bytes = self.vfs.assets().bytes(shown, range, Access::Unknown);
-            is_equal &= matches!(bytes, Ok(Ok(bytes)) if *bytes == *piece);
-            offset += piece.len() as u64;
-        })?;
-        Ok(is_equal)
     }
 
     /// Adds an edited conversion to the edits of its asset.

@@ -42,7 +42,7 @@ impl<'v, 'n> HiddenCompanions<'v, 'n> {
         if options.is_same_name(name, CONVERTED) && self.vfs.mount.is_container_root(self.directory)
         {
             let origin = Origin::Hidden(self.directory.ino(), Shows::Converted);
-            return self.enter(origin, CONVERTED.to_owned());
+            return enter(self.vfs, origin, CONVERTED.to_owned());
         }
         let stem_length = name.len().checked_sub(META_SUFFIX.len());
         let (stem, suffix) = stem_length
@@ -58,18 +58,26 @@ impl<'v, 'n> HiddenCompanions<'v, 'n> {
     fn meta(&self, name: &str) -> Result<FoundCompanion<'v>> {
         let tree = self.directory.tree();
         let found = tree.find(self.directory.index, name, self.vfs.mount.folds());
-        let (true_name, index) = found.ok_or(Error::NotFound)?;
-        let asset = self.directory.other(index);
-        let file = asset.file().ok_or(Error::NotFound)?;
-        let asset_type = file.volume.volume.asset(file.file);
-        let format = companion::view_format(true_name, asset_type).ok_or(Error::NotFound)?;
-        let shows = Shows::Meta(format);
-        let origin = Origin::Hidden(asset.ino(), shows);
-        self.enter(origin, shows.name_beside(true_name))
+        let (_, index) = found.ok_or(Error::NotFound)?;
+        meta_of(self.vfs, &self.directory.other(index))
     }
+}
 
-    fn enter(&self, origin: Origin, name: String) -> Result<FoundCompanion<'v>> {
-        let root = Node::entered_root(self.vfs.mount.subtree(origin)?);
-        Ok(FoundCompanion { root, name })
-    }
+/// Finds the `X.meta` of an asset.
+///
+/// # Errors
+/// Returns [`Error::NotFound`] if the file is no asset, or the errors of building it.
+pub(super) fn meta_of<'v>(vfs: &'v Vfs, asset: &Node<'v>) -> Result<FoundCompanion<'v>> {
+    let name = asset.tree().name(asset.index);
+    let file = asset.file().ok_or(Error::NotFound)?;
+    let asset_type = file.volume.volume.asset(file.file);
+    let format = companion::view_format(name, asset_type).ok_or(Error::NotFound)?;
+    let shows = Shows::Meta(format);
+    let origin = Origin::Hidden(asset.ino(), shows);
+    enter(vfs, origin, shows.name_beside(name))
+}
+
+fn enter(vfs: &Vfs, origin: Origin, name: String) -> Result<FoundCompanion<'_>> {
+    let root = Node::entered_root(vfs.subtree(origin)?);
+    Ok(FoundCompanion { root, name })
 }

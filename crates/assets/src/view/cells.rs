@@ -14,12 +14,12 @@ pub struct Cells<M> {
     /// The columns that name a row.
     pub keys: &'static [&'static [&'static str]],
     /// Returns the value of a text in a cell.
-    pub value: CellValue<M>,
+    pub value: Box<CellValue<M>>,
 }
 
 /// Returns the path of a value of a model, and the value of a text for it. The row
 /// number and the column identify the cell. Returns `None` if it cannot be edited.
-pub type CellValue<M> = fn(&M, usize, &str, &str) -> Option<(String, Value)>;
+pub type CellValue<M> = dyn Fn(&M, usize, &str, &str) -> Option<(String, Value)> + Send + Sync;
 
 /// Changes by an edited table.
 #[derive(Debug, Default)]
@@ -31,6 +31,11 @@ pub struct CellEdits {
 }
 
 impl<M> Cells<M> {
+    /// Returns its memory on the heap, in bytes.
+    pub(super) fn heap_size(&self) -> usize {
+        size_of_val(&*self.value)
+    }
+
     /// Compares an edited, untrusted table with the shown table. Fails with all
     /// problems as one text.
     pub(super) fn edits(

@@ -12,7 +12,7 @@ use get_size2::GetSize;
 use hpimount_containers::io::{Error, Warnings};
 use hpimount_record::{self as record, Record, Scope, Value};
 
-use super::cells::{CellEdits, CellValue, Cells, Rendering};
+use super::cells::{CellEdits, Cells, Rendering};
 use super::import::NOT_THIS_FILE;
 use super::node::{self, Entry, Node, Nodes, Rule};
 pub use super::rows::{Columns, Rows};
@@ -210,9 +210,10 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
     pub fn cells(
         &mut self,
         keys: &'static [&'static [&'static str]],
-        value: CellValue<M>,
+        value: impl Fn(&M, usize, &str, &str) -> Option<(String, Value)> + Send + Sync + 'static,
     ) -> &mut Self {
         if let Some(file) = self.files.last_mut() {
+            let value = Box::new(value);
             file.cells = Some(Cells { keys, value });
         }
         self
@@ -382,6 +383,20 @@ fn buffered(
     result
 }
 
+/// Returns values that tables show, and beside them the facts of `info.json`, which are the
+/// same where they have the same name.
+fn beside<'a>(values: Node<'a>, facts: Node<'a>) -> Node<'a> {
+    match (values, facts) {
+        (Node::Map(mut values), Node::Map(facts)) => {
+            let is_new = |name: &str| !values.iter().any(|(known, _)| known == name);
+            let facts: Vec<_> = facts.into_iter().filter(|(name, _)| is_new(name)).collect();
+            values.extend(facts);
+            Node::Map(values)
+        }
+        (values, _) => values,
+    }
+}
+
 impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
     fn files(&self) -> Vec<ViewFile> {
         let own = self.own().iter().map(|name| ViewFile::from(*name));
@@ -463,12 +478,18 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
     }
 
     fn values<'a>(&'a self, context: &'a dyn AssetContext) -> Option<(Option<usize>, Node<'a>)> {
+        let table_values = self.page.table_values.as_ref();
+        let table_values = table_values.map(|values| values(&self.model, context));
         if self.page.has_edits {
             let info = self.position(&|file| *file == ViewFile::from("info.json"));
-            return Some((info.filter(|_| self.failure.is_none()), self.info()));
+            let values = match table_values {
+                Some(values) => beside(values, self.info()),
+                None => self.info(),
+            };
+            return Some((info.filter(|_| self.failure.is_none()), values));
         }
-        if let Some(values) = &self.page.table_values {
-            return Some((None, values(&self.model, context)));
+        if let Some(values) = table_values {
+            return Some((None, values));
         }
         let mut files = self.page.files.iter().enumerate();
         files.find_map(|(index, file)| match &file.content {
@@ -514,7 +535,8 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
                 Content::Values(values, _) => size_of_val(&**values),
                 Content::Other(write) => size_of_val(&**write),
             };
-            file.place.heap_size() + closure
+            let cells = file.cells.as_ref().map_or(0, Cells::heap_size);
+            file.place.heap_size() + closure + cells
         });
         let failure = self.failure.as_ref().map_or(0, |(text, _)| text.capacity());
         size_of_val(self)

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use super::Original;
 use super::folder::{Change, Folder};
 use super::job::Job;
-use super::matching::{CONVERTED, ENTERED, Edited, Inside, Matched};
+use super::matching::{CONVERTED, ENTERED, Edited, EditedFolder, Inside, Matched};
 use super::new_file::NewFile;
 use super::report::Report;
 use super::tree::Kind;
@@ -61,14 +61,16 @@ impl Convert for NotConverted {
         edited: Edited,
         report: &mut Report,
     ) -> Result<Vec<(FileId, NewFile)>> {
-        report.refuse(edited.path, "is not converted");
+        for folder in edited.folders() {
+            report.refuse(&*folder.path, "is not converted");
+        }
         Ok(Vec::new())
     }
 }
 
 /// Moves the edited files of archives to the changes inside of these archives.
 pub(crate) fn enter_archives(matched: &mut Matched, job: &mut Job<'_>) {
-    if let Some(Edited { folder, path }) = &mut matched.edited {
+    if let Some(EditedFolder { folder, path }) = &mut matched.edited.converted {
         enter(folder, NodeId(0), path, &mut matched.inside, job);
     }
 }

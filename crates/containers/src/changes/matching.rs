@@ -7,7 +7,7 @@ use super::job::Job;
 use super::report::Weight;
 use super::tree::{Kind, folded};
 use crate::io::Result;
-use crate::volume::{MAX_DEPTH, NodeId};
+use crate::volume::{FileId, MAX_DEPTH, NodeId};
 
 /// Suffix of the directory with the entries of an archive.
 pub(super) const ENTERED: &str = ".d";
@@ -28,9 +28,32 @@ pub(crate) struct Inside {
     pub(crate) path: String,
 }
 
-/// The edited files of a converted tree.
+/// The edited files that show assets of an archive.
+#[derive(Default)]
 pub struct Edited {
-    /// The entries of the directory.
+    /// Those of its converted tree.
+    pub converted: Option<EditedFolder>,
+    /// Those in the directories with the metadata of assets, each with its asset.
+    pub views: Vec<(FileId, EditedFolder)>,
+}
+
+impl Edited {
+    /// Returns all directories with edited files.
+    pub fn folders(&self) -> impl Iterator<Item = &EditedFolder> {
+        let views = self.views.iter().map(|(_, folder)| folder);
+        self.converted.iter().chain(views)
+    }
+
+    /// Returns whether there are no edited files.
+    pub fn is_empty(&self) -> bool {
+        self.folders()
+            .all(|edited| edited.folder.entries.is_empty())
+    }
+}
+
+/// A directory with edited files.
+pub struct EditedFolder {
+    /// Its entries.
     pub folder: Folder,
     /// Its path in the folder of changes, without a slash at the end.
     pub path: String,
@@ -41,8 +64,8 @@ pub struct Edited {
 pub(crate) struct Matched {
     /// Changes inside of files.
     pub(crate) inside: Vec<Inside>,
-    /// Edited files of the converted tree.
-    pub(crate) edited: Option<Edited>,
+    /// Edited files that show assets.
+    pub(crate) edited: Edited,
 }
 
 /// Sets what becomes of the nodes of an archive's tree, and returns the other
@@ -227,7 +250,7 @@ impl Matching<'_, '_> {
             }
             Change::Directory(folder) if is_root && name.eq_ignore_ascii_case(CONVERTED) => {
                 let folder = *folder;
-                self.matched.edited = Some(Edited { folder, path });
+                self.matched.edited.converted = Some(EditedFolder { folder, path });
             }
             Change::Directory(folder)
                 if let Some(node) = self.job.tree.companion(parent, name, ENTERED) =>
@@ -235,10 +258,21 @@ impl Matching<'_, '_> {
                 let folder = *folder;
                 self.matched.inside.push(Inside { node, folder, path });
             }
-            Change::Directory(_) if self.job.tree.companion(parent, name, META).is_some() => {
-                let asset = &name[..name.len() - META.len()];
-                let reason = format!("is generated: change {asset} itself");
-                self.job.report.refuse(path, reason);
+            Change::Directory(folder)
+                if let Some(node) = self.job.tree.companion(parent, name, META) =>
+            {
+                match self.job.tree.node(node).kind {
+                    Kind::File(Some(asset)) => {
+                        let folder = *folder;
+                        let edited = EditedFolder { folder, path };
+                        self.matched.edited.views.push((asset.file, edited));
+                    }
+                    _ => {
+                        let asset = &name[..name.len() - META.len()];
+                        let reason = format!("is generated: change {asset} itself");
+                        self.job.report.refuse(path, reason);
+                    }
+                }
             }
             Change::Directory(folder)
                 if !folder.is_opaque

@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub use self::converted::{Convert, ConvertEdited, NotConverted};
 pub use self::folder::{Change, Folder, is_litter};
 pub use self::job::{Job, are_equal};
-pub use self::matching::Edited;
+pub use self::matching::{Edited, EditedFolder};
 pub use self::new_file::{Checksum, FileTable, NewFile, NewFiles};
 pub(crate) use self::occupied::Occupied;
 pub use self::report::{

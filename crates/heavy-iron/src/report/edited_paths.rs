@@ -3,24 +3,20 @@
 use std::collections::HashMap;
 
 use super::objects::PLACE;
+use crate::edited_cells::{Paths, columns, leaf};
 use crate::parts::{BODY, DYNA};
 use crate::table_view::sheet::MAX_LISTED;
-use hpimount_assets::view::edit::{Form, Place, Rule};
 use hpimount_assets::view::node::Node;
 
 /// The columns of a table of placements after `id`, `name` and `type`.
 pub(super) const SCALE: [&str; 3] = ["scale_x", "scale_y", "scale_z"];
 
 /// The lists of values that tables show.
-pub(super) const ROWS: &str = "rows";
+pub(super) use crate::table_view::ROWS;
 pub(super) const LINKS: &str = "links";
 
 /// The ids of a group or of the next points.
 pub(super) const LIST: &str = "list";
-
-/// The paths of an asset's values, by column. Columns of list rows begin with the path
-/// of the element.
-pub(super) type Paths = HashMap<String, String>;
 
 /// Returns the paths of an asset's values. `list` names the list of the table's rows,
 /// if it is not the default one.
@@ -111,54 +107,6 @@ fn each(node: &Node<'_>, name: &str, add: impl Fn(&str, &Node<'_>, &mut Paths), 
         add(&format!("{name}[{index}]"), child, paths);
         index += 1;
     });
-}
-
-/// Adds the columns of the fields of a map.
-fn columns(node: &Node<'_>, prefix: &str, path: &str, paths: &mut Paths) {
-    node.for_each(&mut |name, child| {
-        let Some(name) = name else { return };
-        let inner = match path {
-            "" => name.to_owned(),
-            _ => format!("{path}.{name}"),
-        };
-        if name == "params" {
-            for number in 1..=4 {
-                paths.insert(
-                    format!("{prefix}param{number}"),
-                    format!("{inner}[{}]", number - 1),
-                );
-            }
-        } else {
-            leaf(child, &format!("{prefix}{name}"), &inner, paths);
-        }
-    });
-}
-
-/// Adds the columns of a field: two for a reference, one for each component of a
-/// vector.
-fn leaf(node: &Node<'_>, column: &str, path: &str, paths: &mut Paths) {
-    let mut add = |column: String, path: String| {
-        paths.entry(column).or_insert(path);
-    };
-    match node {
-        Node::Ruled(_, Rule::Stored(Place { form, .. })) => {
-            if matches!(form, Form::Reference(_)) {
-                add(format!("{column}_name"), path.to_owned());
-            }
-            add(column.to_owned(), path.to_owned());
-        }
-        Node::Ruled(_, Rule::Count(_)) => add(column.to_owned(), path.to_owned()),
-        Node::List(parts) => {
-            let is_color = parts.iter().all(|part| {
-                matches!(part, Node::Ruled(_, Rule::Stored(Place { form, .. })) if form.size() == 1)
-            });
-            let names = if is_color { "rgba" } else { "xyzw" };
-            for (index, name) in names.chars().take(parts.len()).enumerate() {
-                add(format!("{column}_{name}"), format!("{path}[{index}]"));
-            }
-        }
-        _ => {}
-    }
 }
 
 /// Adds the columns of an entity's placement.

@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use crate::archive::Archive;
+use crate::edited_cells::{Paths, value_of};
 use crate::names::id_named;
 use crate::object::is_object;
 use crate::parts::{BODY, DYNA};
+use crate::table_view;
 use hpimount_assets::view::edit::{Edit, What, id_of};
 use hpimount_assets::view::edited_table::{
     Added, Adding, Change, Differences, Rules, ShownTable, differences, edited_text,
@@ -16,7 +18,7 @@ use hpimount_assets::view::report::{EditTable, Editing, TableEdit, TableEdits, s
 use hpimount_assets::view::{AssetContext, AssetRef};
 use hpimount_record::Value;
 
-use super::edited_paths::{self, LINKS, LIST, Paths, ROWS, SCALE};
+use super::edited_paths::{self, LINKS, LIST, ROWS, SCALE};
 use super::objects::PLACE;
 use super::texts::is_subtitles;
 
@@ -55,7 +57,7 @@ pub(super) const PARAMETERS: Editing = Editing {
             can_delete: true,
             ..LISTED
         };
-        of_list(context, "parameters", (shown, edited), &rules)
+        of_list(context, table_view::PARAMETERS, (shown, edited), &rules)
     },
 };
 
@@ -511,15 +513,6 @@ impl<'a> Table<'a> {
     /// Returns whether the cell of a list is abbreviated.
     fn is_cut(&self, row: usize) -> bool {
         self.table.cell(row, LIST).split(' ').count() >= MAX_LISTED
-    }
-}
-
-/// Returns the value of a cell. Names in a list are separated by `; `.
-fn value_of(column: &str, text: &str) -> Value {
-    match (column, text) {
-        (_, "") => Value::Null,
-        ("list_name", names) => names.split("; ").map(str::to_owned).collect(),
-        _ => text.to_owned().into(),
     }
 }
 

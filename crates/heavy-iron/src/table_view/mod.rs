@@ -3,11 +3,13 @@
 pub(crate) mod sheet;
 mod values;
 
+pub(crate) use self::values::{PARAMETERS, ROWS};
+
 use bytes::Bytes;
 use get_size2::GetSize;
 use hpimount_record::Value;
 
-use crate::fields::ObjectFields;
+use crate::edited_cells;
 use crate::model::{JspInfo, animated, collision, parse_jsp_info, set};
 use crate::names::{Names, hex};
 use crate::origin::Origin;
@@ -21,17 +23,38 @@ use crate::view;
 use crate::{Facts, Parsed};
 use hpimount_assets::model::gltf;
 use hpimount_assets::parse::{Incomplete, so_far};
+use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Opened, View, ViewFormat, hex as hex_of};
+use hpimount_assets::view::{AssetContext, Opened, View, ViewFormat};
 use hpimount_containers::io::{Error, Warnings};
 
 /// Tables.
 pub const FORMAT: ViewFormat = ViewFormat {
     asset_types: &[
-        *b"ALST", *b"ANIM", *b"ATBL", *b"COLL", *b"FLY ", *b"JAW ", *b"LKIT", *b"LODT", *b"MAPR",
-        *b"MINF", *b"MRKR", *b"PICK", *b"PIPT", *b"SHDW", *b"SHRP", *b"VILP",
+        *b"ALST", *b"ATBL", *b"COLL", *b"FLY ", *b"JAW ", *b"LKIT", *b"LODT", *b"MAPR", *b"MINF",
+        *b"MRKR", *b"PICK", *b"PIPT", *b"SHDW", *b"SHRP", *b"VILP",
+    ],
+    edits: &[
+        Editable::new("table.tsv", "fields of the rows"),
+        Editable::new(
+            "parameters.tsv",
+            "names and values of the parameters of a character",
+        ),
+        Editable::new("files.tsv", "fields of the files of an animation table"),
+        Editable::new("animations.tsv", "animations of an animation table"),
+        Editable::new("effects.tsv", "fields of the effects of an animation table"),
+        Editable::new(
+            "info.json",
+            "ids, the position of a marker, fragments of shrapnel",
+        ),
     ],
     ..ViewFormat::new("HIP table", open)
+};
+
+/// Animations, whose keys are shown as tables.
+pub const ANIMATION: ViewFormat = ViewFormat {
+    asset_types: &[*b"ANIM"],
+    ..ViewFormat::new("HIP animation", open)
 };
 
 /// A parsed table.
@@ -53,7 +76,11 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         code, facts, id, ..
     } = Origin::of(context);
     let (mut sheets, error) = so_far(parse(bytes, &facts, code));
-    let mut page = page(FORMAT.name, bytes, context, &mut sheets);
+    let format = match sheets {
+        Sheets::Animation(_) => &ANIMATION,
+        _ => &FORMAT,
+    };
+    let mut page = page(format.name, bytes, context, &mut sheets);
     if let (Sheets::Models(info), None) = (&sheets, &error)
         && set::is_shown(info, context)
     {
@@ -106,18 +133,29 @@ fn page(
     let mut page = view::page(title, bytes, context, warnings);
     describe(sheets, &mut page, Names(context));
     page.values_of_tables(|sheets, context| values::of(sheets, Names(context)));
+    if !matches!(sheets, Sheets::Animation(_) | Sheets::Level(_)) {
+        page.edits();
+    }
     let files = sheet::tables(sheets, Names(context)).into_iter();
     for (number, (file, _)) in files.enumerate() {
         page.table_in(file, move |sheets, context| {
             sheet::tables(sheets, Names(context)).swap_remove(number).1
         });
+        if let Some(list) = values::list_of(sheets, file) {
+            page.cells(&[&["index"]], move |_, row, column, text| {
+                edited_cells::of_record(list, row, column, text)
+            });
+        }
     }
     page
 }
 
 /// Returns whether assets of a type are tables.
 pub(crate) fn is_table(code: [u8; 4]) -> bool {
-    FORMAT.asset_types.contains(&code)
+    let formats = [FORMAT, ANIMATION];
+    formats
+        .iter()
+        .any(|format| format.asset_types.contains(&code))
 }
 
 /// Parses a table whose type is `code`.
@@ -286,16 +324,8 @@ fn describe(sheets: &Sheets, page: &mut Page<Sheets>, names: Names<'_>) {
 
 /// Returns the fragments of a shrapnel definition with all fields.
 fn fragments(model: &Shrapnel, names: Names<'_>) -> Value {
-    let fragments = model.fragments.iter().map(|fragment| {
-        let parts = ObjectFields::in_info(names).entries(&fragment.parts);
-        let kind = ("kind", fragment.kind.into());
-        let parts = parts
-            .into_iter()
-            .map(|(name, node)| (name, node.to_value()));
-        let emit = (!fragment.emit.is_empty()).then(|| ("emit", hex_of(&fragment.emit).into()));
-        let entries = [kind].into_iter().chain(parts).chain(emit);
-        Value::Map(entries.map(|(name, value)| (name.into(), value)).collect())
-    });
+    let fragments = model.fragments.iter();
+    let fragments = fragments.map(|fragment| values::fragment(fragment, names).to_value());
     fragments.collect()
 }
 

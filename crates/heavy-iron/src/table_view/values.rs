@@ -3,10 +3,11 @@
 use crate::fields::{self, ObjectFields, Words};
 use crate::names::Names;
 use crate::object::view::ranges;
-use crate::record::{Record, Rows as Records, size};
+use crate::record::{Layout, Record, Rows as Records, layout, size};
 use crate::table_view::Sheets;
-use crate::tables::{ModelInfo, ModelParameter};
+use crate::tables::{FRAGMENT, Fragment, ModelInfo, ModelParameter, SOUND_EFFECT};
 use hpimount_assets::view::edit::{Counted, Elements, Form, Place, Rule};
+use hpimount_assets::view::hex as hex_of;
 use hpimount_assets::view::node::{self, Entry, Node, Nodes};
 use hpimount_record::Value;
 
@@ -19,11 +20,36 @@ const MAX_RECORDS: usize = 1 << 16;
 /// Maximum numbers of models and parameters of a MINF.
 const MAX_MODELS: usize = 255;
 
-/// Returns the values of a table: `rows`, preceding ids, or the `position` of a marker.
+/// The columns that are edited of the curves of mouths.
+const CURVE: Layout = layout!(sound: Id);
+
+/// The columns that are edited of parameters.
+const PARAMETER: Layout = layout!(name: Id, value: U32);
+
+/// Returns the list whose elements are the rows of a file of a table, and their fields.
+pub(super) fn list_of(sheets: &Sheets, file: &str) -> Option<(&'static str, Layout)> {
+    Some(match (sheets, file) {
+        (Sheets::List(list), _) => (ROWS, list.rows.layout()),
+        (Sheets::Lights(kit), _) => (ROWS, kit.lights.layout()),
+        (Sheets::Frames(frames), _) => (ROWS, frames.frames.layout()),
+        (Sheets::Models(_), "parameters.tsv") => (PARAMETERS, PARAMETER),
+        (Sheets::Models(info), _) => (ROWS, info.models.layout()),
+        (Sheets::States(table), "files.tsv") => (FILES, table.files.layout()),
+        (Sheets::States(table), "animations.tsv") => (ANIMATIONS, table.animations.layout()),
+        (Sheets::States(_), "effects.tsv") => (EFFECTS, SOUND_EFFECT),
+        (Sheets::States(table), _) => (ROWS, table.states.layout()),
+        (Sheets::Shrapnel(_), _) => (ROWS, FRAGMENT),
+        (Sheets::Jaw(_), _) => (ROWS, CURVE),
+        (Sheets::Marker(_) | Sheets::Animation(_) | Sheets::Level(_), _) => return None,
+    })
+}
+
+/// Returns the values of a table: lists of its rows, and what `info.json` shows beside
+/// them, such as ids and the `position` of a marker.
 pub(super) fn of<'a>(sheets: &'a Sheets, names: Names<'a>) -> Node<'a> {
     let id = |name, id, offset, endian| {
         let place = Place::new(offset, endian, Form::Reference(fields::ID));
-        (name, Node::from(names.in_object(id)).stored(place))
+        (name, Node::from(names.reference(id)).stored(place))
     };
     let entries: Vec<Entry<'a>> = match sheets {
         Sheets::List(list) => vec![rows(&list.rows, list.count_offset, names)],
@@ -60,14 +86,25 @@ pub(super) fn of<'a>(sheets: &'a Sheets, names: Names<'a>) -> Node<'a> {
             head.chain([models, parameters(info, names)]).collect()
         }
         Sheets::Frames(frames) => vec![(ROWS, records(&frames.frames, &(), names))],
-        Sheets::States(table) => vec![(ROWS, records(&table.states, &Fixed, names))],
+        Sheets::States(table) => {
+            let effects = table.effects.iter();
+            let effects = effects.map(|effect| record_node(&effect.record, &Fixed, names));
+            vec![
+                (ROWS, records(&table.states, &Fixed, names)),
+                (FILES, records(&table.files, &Fixed, names)),
+                (ANIMATIONS, records(&table.animations, &Fixed, names)),
+                (EFFECTS, Node::List(effects.collect())),
+            ]
+        }
         Sheets::Shrapnel(shrapnel) => {
-            let heads = shrapnel
-                .fragments
-                .iter()
-                .filter_map(|one| one.parts.first());
+            let all = &shrapnel.fragments;
+            let heads = all.iter().filter_map(|one| one.parts.first());
             let heads = heads.map(|head| record_node(&head.record, &Fixed, names));
-            vec![(ROWS, Node::List(heads.collect()))]
+            let fragments = all.iter().map(|one| fragment(one, names));
+            vec![
+                (ROWS, Node::List(heads.collect())),
+                ("fragments", Node::List(fragments.collect())),
+            ]
         }
         Sheets::Jaw(jaw) => {
             let curves = jaw.curves.iter();
@@ -90,8 +127,25 @@ pub(super) fn of<'a>(sheets: &'a Sheets, names: Names<'a>) -> Node<'a> {
     node::map(entries)
 }
 
-/// The list of a table's rows.
-const ROWS: &str = "rows";
+/// The list of the rows of `table.tsv`. Like the lists of other tables it is not called as
+/// the number of its elements in `info.json`.
+pub(crate) const ROWS: &str = "table_rows";
+
+/// The list of the parameters of a character.
+pub(crate) const PARAMETERS: &str = "parameter_rows";
+
+/// The lists of a table of animations beside its states.
+const FILES: &str = "file_rows";
+const ANIMATIONS: &str = "animation_rows";
+const EFFECTS: &str = "effect_rows";
+
+/// Returns all fields of a fragment, as `info.json` shows them.
+pub(super) fn fragment<'a>(fragment: &'a Fragment, names: Names<'a>) -> Node<'a> {
+    let kind = Node::from(fragment.kind).derived("selects the fields, and cannot be changed");
+    let parts = ObjectFields::in_info(&Fixed, names).entries(&fragment.parts);
+    let emit = (!fragment.emit.is_empty()).then(|| ("emit", hex_of(&fragment.emit).into()));
+    node::map([("kind", kind)].into_iter().chain(parts).chain(emit))
+}
 
 /// Returns the parameters of a character, which have no count.
 fn parameters<'a>(info: &'a ModelInfo, names: Names<'a>) -> Entry<'a> {
@@ -134,7 +188,7 @@ fn parameters<'a>(info: &'a ModelInfo, names: Names<'a>) -> Entry<'a> {
         }))
     };
     let each = Node::Each(Box::new(each));
-    ("parameters", each.ruled(Rule::Elements(elements)))
+    (PARAMETERS, each.ruled(Rule::Elements(elements)))
 }
 
 /// The numbers of tables with parts that cannot be added or deleted.
@@ -143,8 +197,11 @@ struct Fixed;
 impl Words for Fixed {
     fn rule<'a>(&self, field: &str) -> Option<Rule<'a>> {
         Some(Rule::Derived(match field {
-            "effect_count" | "effect_offset" | "sub_count" => "follows from the parts of the table",
-            "type" => "selects the fields, and cannot be changed",
+            "effect_count" | "effect_offset" | "sub_count" | "count" | "count2" | "raw_offset"
+            | "data_size" => "follows from the parts of the table",
+            "type" | "kind" | "location_type" | "bound_type" => {
+                "selects the fields, and cannot be changed"
+            }
             _ => return None,
         }))
     }
@@ -238,8 +295,8 @@ mod tests {
             (b"LKIT", &kit[..], "group", 1),
             (b"MINF", &characters, "animation_table", 2),
             (b"MINF", &characters, "brain", 4),
-            (b"JAW ", &mouths, "rows[1].sound", 4),
-            (b"SHRP", &shrapnel, "rows[0].parent1", 5),
+            (b"JAW ", &mouths, "table_rows[1].sound", 4),
+            (b"SHRP", &shrapnel, "table_rows[0].parent1", 5),
         ] {
             assert_eq!(changed(code, table, path), [(at, 0xABCD)], "{path}");
         }
@@ -269,7 +326,7 @@ mod tests {
             Ok::<_, Vec<_>>(again[head..].to_vec())
         };
         let value = |number: usize, value: &str| {
-            let path = format!("parameters[{number}].value");
+            let path = format!("{PARAMETERS}[{number}].value");
             What::Value(path, value.to_owned().into())
         };
         let shorter = b"\0\0\0\x07\x01x\0\0\0\0\0\0";
@@ -281,7 +338,7 @@ mod tests {
         let both = [&shorter[..], longer].concat();
         assert_eq!(applied(&[value(0, "x"), value(1, "long")]), Ok(both));
         let new = Value::parse(r#"{"name": "00000009", "value": 1.5}"#).unwrap();
-        let list = || "parameters".to_owned();
+        let list = || PARAMETERS.to_owned();
         let edits = [
             What::Deleted(list(), 0),
             What::Added(list(), new),
@@ -305,7 +362,7 @@ mod tests {
         let sheets = parsed(&bytes, b"ATBL");
         let node = of(&sheets, Names(&Alone));
         let apply = |field: &str| {
-            let what = What::Value(format!("rows[0].{field}"), Value::Integer(2));
+            let what = What::Value(format!("{ROWS}[0].{field}"), Value::Integer(2));
             let edit = Edit::new(String::new(), what);
             edited(&node, &bytes, &[edit], &Alone).map(|edited| edited.unwrap().asset)
         };

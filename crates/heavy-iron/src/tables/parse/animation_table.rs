@@ -163,11 +163,12 @@ fn effects(bytes: &Bytes, table: &mut AnimationTable, endian: Endian) {
                 break;
             };
             (budget, at) = (left, at + found.len());
-            let record = Record::new(EFFECT, endian, &found);
+            let start = at - found.len();
+            let record = Record::new(EFFECT, endian, &found).at(start);
             let is_sound =
                 record.number("kind") == Some(SOUND) && found.len() >= size(SOUND_EFFECT);
             let record = match is_sound {
-                true => Record::new(SOUND_EFFECT, endian, &found),
+                true => Record::new(SOUND_EFFECT, endian, &found).at(start),
                 false => record,
             };
             let data = found.slice(record.used()..);

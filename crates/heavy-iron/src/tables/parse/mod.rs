@@ -14,4 +14,5 @@ pub use animation_table::{AnimationTable, Effect, parse_animation_table};
 pub use curves::{Flythrough, Jaw, JawCurve, parse_flythrough, parse_jaw};
 pub use lists::{LightKit, List, Marker, is_list, parse_light_kit, parse_list, parse_marker};
 pub use model_info::{ModelInfo, ModelParameter, parse_model_info};
+pub(crate) use shrapnel::FRAGMENT;
 pub use shrapnel::{Fragment, Shrapnel, parse_shrapnel};

@@ -34,7 +34,7 @@ pub struct Fragment {
 }
 
 /// The fields that every fragment begins with.
-const HEAD: Layout = layout!(
+pub(crate) const FRAGMENT: Layout = layout!(
     type: U32, id: Id, parent1: Id, parent2: Id, lifetime: F32, delay: F32
 );
 
@@ -381,7 +381,7 @@ fn fragment(
     build: Build,
 ) -> Result<(Fragment, usize)> {
     let mut at = start;
-    let head = take(bytes, &mut at, endian, HEAD)?;
+    let head = take(bytes, &mut at, endian, FRAGMENT)?;
     let number = head.number("type").unwrap_or_default();
     let Some((kind, pieces)) = build.pieces(number) else {
         return Err(Error::damaged(
@@ -484,7 +484,7 @@ mod tests {
             Piece::Bound => size(BOUND) + SHAPE + PAD,
             other => panic!("{other:?}"),
         });
-        let length = START + size(HEAD) + lengths.sum::<usize>();
+        let length = START + size(FRAGMENT) + lengths.sum::<usize>();
         let mut bytes = vec![0; length];
         bytes[3] = 1;
         bytes[START + 3] = 10;
