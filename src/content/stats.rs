@@ -18,6 +18,8 @@ pub struct Stats {
     pub getattrs: Tally,
     /// Parts of directories listed.
     pub readdirs: Tally,
+    /// Entries passed on by listings.
+    pub entries: Tally,
     /// Reads of files.
     pub reads: Tally,
     /// Bytes returned to readers.
@@ -66,6 +68,7 @@ impl Stats {
             "lookups": self.lookups.get(),
             "getattrs": self.getattrs.get(),
             "readdirs": self.readdirs.get(),
+            "entries": self.entries.get(),
             "reads": self.reads.get(),
             "bytes_read": self.bytes_read.get(),
             "bytes_decoded": self.decoded.get(),

@@ -1,10 +1,13 @@
 //! Answers, and the reasons for refusals.
 
+use std::fmt;
+
 use bytes::Bytes;
 
 use super::head::Head;
 use crate::inspect::{self, Trouble};
 use crate::mount::Error;
+use crate::printable::printable;
 
 /// An answer to a request.
 pub(super) struct Answer {
@@ -39,6 +42,14 @@ pub(super) trait Pieces: Send {
 #[derive(Debug, thiserror::Error)]
 #[error("the rest cannot be read")]
 pub(super) struct Broken;
+
+impl Broken {
+    /// Logs why the body of the entry at a path cannot be continued.
+    pub(super) fn because(path: &str, why: impl fmt::Display) -> Self {
+        log::error!("{}: {}", printable(path), printable(&why.to_string()));
+        Self
+    }
+}
 
 /// What may be done with an answer, by the kind of its body (docs/SERVING.md, Security).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

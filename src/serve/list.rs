@@ -155,6 +155,12 @@ impl Entries {
         }
     }
 
+    /// Returns whether the tree lists an entry with this name.
+    fn have(&self, name: &str) -> bool {
+        let found = Contents(self.place.vfs()).find(self.place.found.attr.ino, name);
+        found.is_ok_and(|entry| entry.is_some_and(|entry| entry.name == name))
+    }
+
     /// Returns whether something else is shown instead of an entry of the tree.
     fn is_hidden(&self, name: &str) -> bool {
         self.beside
@@ -165,22 +171,23 @@ impl Entries {
     /// Returns how many entries there are, and how many of them are after those that were
     /// returned.
     fn count(&self) -> (u64, u64) {
-        let (mut all, mut left) = (0, 0);
-        let ino = self.place.found.attr.ino;
-        let counted = self.place.vfs().readdir(ino, 0, &mut |name, _, _, next| {
+        let (vfs, ino) = (self.place.vfs(), self.place.found.attr.ino);
+        if self.beside.is_empty() {
+            // It was listed before.
+            let from = |start| vfs.count_entries(ino, start).unwrap_or_default();
+            return (from(0), from(self.next));
+        }
+        let beside = self.beside.len() as u64;
+        let seen = self.next.saturating_sub(FIRST_BESIDE);
+        let (mut all, mut left) = (beside, beside.saturating_sub(seen));
+        let counted = vfs.readdir(ino, 0, &mut |name, _, _, next| {
             if !self.is_hidden(name) {
                 all += 1;
                 left += u64::from(next > self.next);
             }
             false
         });
-        // It was listed before.
-        if counted.is_err() {
-            return (all, 0);
-        }
-        let beside = self.beside.len() as u64;
-        let seen = self.next.saturating_sub(FIRST_BESIDE);
-        (all + beside, left + beside.saturating_sub(seen))
+        counted.map_or((all, 0), |()| (all, left))
     }
 }
 
@@ -225,7 +232,7 @@ impl Page {
     fn write_converted(&mut self, text: &mut String) {
         if self.is_first
             && self.all
-            && !is_listed(&self.entries.place, CONVERTED)
+            && !self.entries.have(CONVERTED)
             && let Some(companion) =
                 companion(&self.site, &self.entries.place.found.path, CONVERTED)
         {
@@ -286,7 +293,9 @@ impl Pieces for Page {
         }
         while text.len() < wanted {
             if self.batch.is_empty() {
-                self.fill().map_err(|_| Broken)?;
+                let filled = self.fill();
+                let path = &self.entries.place.found.path;
+                filled.map_err(|error| Broken::because(path, error))?;
             }
             if self.batch.is_empty() {
                 self.write_end(&mut text);
@@ -303,17 +312,6 @@ impl Drop for Page {
     fn drop(&mut self) {
         forget(self.entries.place.vfs(), &self.batch);
     }
-}
-
-/// Returns whether a directory lists an entry of this name.
-fn is_listed(directory: &Place, name: &str) -> bool {
-    let mut is_found = false;
-    let (vfs, ino) = (directory.vfs(), directory.found.attr.ino);
-    let listed = vfs.readdir(ino, 0, &mut |listed, _, _, _| {
-        is_found = listed == name;
-        is_found
-    });
-    listed.is_ok() && is_found
 }
 
 /// Returns the name of a kind of entry.

@@ -119,9 +119,9 @@ impl Zip {
             self.state = State::Directory(0);
             return Ok(());
         };
-        let step = step.map_err(|(path, error)| broken(&path, &error))?;
+        let step = step.map_err(|(path, error)| Broken::because(&path, error))?;
         let path = step.path.clone();
-        let failed = |error| broken(&path, &error);
+        let failed = |error| Broken::because(&path, error);
         // Companions are not part of it, as for `hpi extract`.
         if step.entry.role == Role::Inside {
             return Ok(());
@@ -131,7 +131,7 @@ impl Zip {
         }
         let attr = self.vfs.getattr(*step.entry.ino).map_err(failed)?;
         let counted = self.bounds.read(attr.size);
-        counted.map_err(|error| broken(&path, &error))?;
+        counted.map_err(|error| Broken::because(&path, error))?;
         let (kind, name) = match attr.kind {
             FileKind::Directory => (0o040_000, format!("{path}/")),
             FileKind::File => (0o100_000, path.clone()),
@@ -146,7 +146,7 @@ impl Zip {
             offset: self.offset + out.len() as u64,
         };
         if entry.name.len() > MANY {
-            return Err(broken(&path, &"its path is too long"));
+            return Err(Broken::because(&path, "its path is too long"));
         }
         match attr.kind {
             FileKind::Directory => {
@@ -186,7 +186,7 @@ impl Zip {
     fn add(&mut self, entry: Entry) -> Result<(), Broken> {
         let memory = self.charge.bytes() + 2 * size_of::<Entry>() + entry.name.len();
         let charged = self.charge.grow_to(memory);
-        charged.map_err(|error| broken(&entry.name, &error))?;
+        charged.map_err(|error| Broken::because(&entry.name, error))?;
         self.entries.push(entry);
         Ok(())
     }
@@ -200,7 +200,7 @@ impl Zip {
             return self.add(open.entry);
         }
         let node = self.vfs.node(*open.ino);
-        let node = node.map_err(|error| broken(&open.entry.name, &error))?;
+        let node = node.map_err(|error| Broken::because(&open.entry.name, error))?;
         let access = match open.next {
             0 => Access::Unknown,
             _ => Access::Sequential,
@@ -208,7 +208,7 @@ impl Zip {
         let bytes = self.vfs.read_node(&node, open.next, size, access);
         let bytes = bytes.map_err(|_| Broken)?;
         if bytes.len() != size as usize {
-            return Err(broken(&open.entry.name, &"is shorter than before"));
+            return Err(Broken::because(&open.entry.name, "is shorter than before"));
         }
         open.crc.update(&bytes);
         open.next += u64::from(size);
@@ -391,10 +391,4 @@ fn put(out: &mut Vec<u8>, parts: &[&[u8]]) {
     for part in parts {
         out.extend_from_slice(part);
     }
-}
-
-/// Logs why an archive ends.
-fn broken(path: &str, why: &dyn std::fmt::Display) -> Broken {
-    log::error!("zip of {path}: {why}");
-    Broken
 }

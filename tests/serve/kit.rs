@@ -40,10 +40,19 @@ impl Server {
 
     /// Does the same by this command, which may have variables.
     pub(crate) fn start_by<S: AsRef<OsStr>>(
+        command: Command,
+        words: impl IntoIterator<Item = S>,
+    ) -> Self {
+        Self::start_at("127.0.0.1:0", command, words)
+    }
+
+    /// Does the same at another address.
+    pub(crate) fn start_at<S: AsRef<OsStr>>(
+        address: &str,
         mut command: Command,
         words: impl IntoIterator<Item = S>,
     ) -> Self {
-        command.arg("127.0.0.1:0").args(words);
+        command.arg(address).args(words);
         command.stdout(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let mut output = BufReader::new(process.stdout.take().unwrap());
@@ -135,6 +144,15 @@ impl Drop for Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// Returns a folder with this many files of one byte, `0000.bin` and so on.
+pub(crate) fn folder_of(count: usize) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..count {
+        std::fs::write(folder.path().join(format!("{number:04}.bin")), "x").unwrap();
+    }
+    folder
 }
 
 /// Writes a request that ends its connection.

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use fixtures::hpi::{File, V1, dir, file};
 use hpimount_containers::hpi::chunk::Method;
 use serde_json::Value;
-use testkit::mount::Fixture;
+use testkit::mount::{Fixture, eventually};
 
 use crate::kit::Server;
+use crate::nfs::Export;
 
 /// Returns the names of all pages of a directory.
 fn names(server: &Server, path: &str, limit: usize) -> Vec<String> {
@@ -57,6 +58,50 @@ fn pages_have_each_name_once() {
         assert_eq!(names, expected, "{limit}");
     }
     assert_eq!(server.bytes("/files/many/file%202999.txt"), b"2999");
+}
+
+/// Returns how many entries a server has listed until now, without those of its search.
+fn listed(server: &Server) -> u64 {
+    eventually("all names are collected", || {
+        server.json("/api/state")["index"]["names"] == "done"
+    });
+    let stats = server.json("/files/.hpimount/stats.json");
+    stats["entries"].as_u64().unwrap()
+}
+
+#[test]
+fn each_entry_of_a_large_directory_is_listed_about_once() {
+    let count = 3000;
+    let files = (0..count).map(|number| {
+        let picture = fixtures::ta::pcx::Pcx::indexed(1, 1, vec![0]).file();
+        file(
+            format!("{number}.pcx").as_bytes(),
+            File::new(picture, Method::Stored),
+        )
+    });
+    let fixture = Fixture::new();
+    let archive = V1::new(vec![dir(b"many", files.collect())]).build();
+    fs::write(&fixture.archive, archive.bytes).unwrap();
+    let export = Export::start(&fixture.archive, &[]);
+    let server = &export.server;
+    let mut before = listed(server);
+    let mut at_most = |factor: u64, what: &str| {
+        let after = listed(server);
+        assert!(
+            after - before <= factor * count,
+            "{what}: {}",
+            after - before
+        );
+        before = after;
+    };
+    assert_eq!(names(server, "many", 50).len() as u64, count);
+    at_most(2, "pages");
+    let all = server.send("PROPFIND", "/dav/many", &[("Depth", "1")]);
+    assert_eq!(all.text().matches("<D:href>").count() as u64, count + 1);
+    at_most(2, "WebDAV");
+    let many = export.mount_path("many");
+    assert_eq!(export.listed(&many).len() as u64, count + 2);
+    at_most(2, "NFS");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, Read, Write};
-use std::net::TcpStream;
+use std::net::{IpAddr, Ipv4Addr, TcpStream};
 use std::process::{Command, Output};
 use std::time::Duration;
 
@@ -26,15 +26,21 @@ pub(crate) const STALE: u32 = 70;
 
 /// A server with its port for NFS.
 pub(crate) struct Export {
-    server: Server,
+    pub(crate) server: Server,
     port: u16,
 }
 
 impl Export {
     pub(crate) fn start(source: &std::path::Path, more: &[&str]) -> Self {
-        let words = [&["--nfs", "0"], more].concat();
+        Self::start_at("127.0.0.1:0", source, more)
+    }
+
+    /// Serves a source at this address, and any port for NFS.
+    pub(crate) fn start_at(address: &str, source: &std::path::Path, more: &[&str]) -> Self {
+        let words = [&["--nfs", address], more].concat();
         let words = words.iter().map(std::ffi::OsStr::new);
-        let mut server = Server::start(words.chain([source.as_os_str()]));
+        let words = words.chain([source.as_os_str()]);
+        let mut server = Server::start_at(address, testkit::mount::hpi("serve"), words);
         let mut lines = String::new();
         for _ in 0..2 {
             server.output.read_line(&mut lines).unwrap();
@@ -44,7 +50,12 @@ impl Export {
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        self.connect_to(Ipv4Addr::LOCALHOST.into())
+    }
+
+    /// Connects to an address of this machine.
+    pub(crate) fn connect_to(&self, address: IpAddr) -> TcpStream {
+        let stream = TcpStream::connect((address, self.port)).unwrap();
         stream
             .set_read_timeout(Some(Duration::from_secs(30)))
             .unwrap();
@@ -82,22 +93,33 @@ impl Export {
             .unwrap()
     }
 
-    /// Returns the names that a directory lists, in their order.
+    /// Returns the names that a directory lists, sorted.
     pub(crate) fn listed(&self, directory: &[u8]) -> Vec<String> {
-        let size = 64_u32 << 10;
-        let args = [&opaque(directory)[..], &[0; 16], &size.to_be_bytes()].concat();
-        let listed = call(&mut self.connect(), NFS, READDIR, &args);
-        assert_eq!(number(&listed, 0), 0);
-        let (mut names, mut at) = (Vec::new(), 16);
-        while number(&listed, at) == 1 {
-            let length = number(&listed, at + 12) as usize;
-            let name = &listed[at + 16..at + 16 + length];
-            names.push(String::from_utf8(name.to_vec()).unwrap());
-            at += 16 + length.next_multiple_of(4) + 8;
+        let (mut names, mut cookie, mut verifier) = (Vec::new(), [0; 8], [0; 8]);
+        loop {
+            let size = 8_u32 << 10;
+            let args = [
+                &opaque(directory)[..],
+                &cookie,
+                &verifier,
+                &size.to_be_bytes(),
+            ];
+            let listed = call(&mut self.connect(), NFS, READDIR, &args.concat());
+            assert_eq!(number(&listed, 0), 0);
+            verifier.copy_from_slice(&listed[8..16]);
+            let mut at = 16;
+            while number(&listed, at) == 1 {
+                let length = number(&listed, at + 12) as usize;
+                let name = &listed[at + 16..at + 16 + length];
+                names.push(String::from_utf8(name.to_vec()).unwrap());
+                at += 16 + length.next_multiple_of(4) + 8;
+                cookie.copy_from_slice(&listed[at - 8..at]);
+            }
+            if number(&listed, at + 4) == 1 {
+                names.sort();
+                return names;
+            }
         }
-        assert_eq!(number(&listed, at + 4), 1, "it is complete");
-        names.sort();
-        names
     }
 
     /// Returns the result of asking for the attributes of a handle.
@@ -118,7 +140,7 @@ pub(crate) fn opaque(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the record of a call.
-fn record(program: u32, procedure: u32, args: &[u8]) -> Vec<u8> {
+pub(crate) fn record(program: u32, procedure: u32, args: &[u8]) -> Vec<u8> {
     let numbers = [7, 0, 2, program, 3, procedure, 0, 0, 0, 0];
     let body: Vec<u8> = numbers
         .iter()

@@ -41,10 +41,22 @@ impl<'v> Listing<'v> {
         })
     }
 
+    /// Returns the number of entries.
+    pub(super) fn count(&self) -> u64 {
+        match &self.plain {
+            Some(_) => self.entries().count() as u64,
+            None => {
+                let count = self.node.tree().count(self.node.index);
+                count.saturating_sub(self.start) as u64
+            }
+        }
+    }
+
     /// Passes name, inode, kind and the offset of the next entry to `emit`,
     /// until it returns that its buffer is full.
     pub(crate) fn plain(&self, emit: &mut dyn FnMut(&str, Ino, FileKind, u64) -> bool) {
         for (next, name, node) in self.entries() {
+            self.vfs.reader.stats.count(|stats| &stats.entries);
             let kind = node.kind().map_or(FileKind::File, InodeKind::file_kind);
             if emit(name, node.ino(), kind, next) {
                 break;
@@ -64,6 +76,7 @@ impl<'v> Listing<'v> {
         emit: &mut dyn FnMut(&str, Attr, u64) -> bool,
     ) -> Result<()> {
         for (number, (next, name, child)) in self.entries().enumerate() {
+            self.vfs.reader.stats.count(|stats| &stats.entries);
             let attr = match Attr::of_unknown_size(self.vfs, &child) {
                 Some(attr) => {
                     self.vfs.look(attr.ino);
@@ -93,7 +106,7 @@ impl<'v> Listing<'v> {
             (next, name, self.node.other(index))
         });
         let plain = self.plain.iter().flat_map(move |plain| {
-            let count = tree.entries(self.node.index, 0).count();
+            let count = tree.count(self.node.index);
             let files = plain.tree().entries(ROOT, self.start.saturating_sub(count));
             let before = count.max(self.start) as u64;
             let files = (1..).zip(files);

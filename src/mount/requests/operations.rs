@@ -146,6 +146,14 @@ impl Vfs {
         Ok(())
     }
 
+    /// Returns the number of entries that [`Vfs::readdir`] lists from `offset` on.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Vfs::readdir`].
+    pub fn count_entries(&self, ino: Ino, offset: u64) -> Result<u64> {
+        Ok(Listing::new(self, ino, offset)?.count())
+    }
+
     /// Like [`Vfs::readdir`], with the attributes of the entries. Each entry
     /// that `emit` accepts counts as one lookup.
     ///

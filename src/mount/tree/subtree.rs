@@ -1,7 +1,7 @@
 //! Subtrees of the mount, and inodes in them.
 
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::content::{File, Key, OpenVolume, VolumeId};
 use crate::memory::budget::Charge;
@@ -53,6 +53,9 @@ pub(crate) struct Converted {
     pub(crate) of: Ino,
     /// The files.
     pub(crate) files: Vec<ConvertedSource>,
+    /// The assets in the order of their numbers, each with an inode of a file that it is
+    /// converted to; once they are needed.
+    pub(crate) by_asset: OnceLock<Box<[(u64, Index)]>>,
 }
 
 /// What a file of a converted tree is made of.
@@ -83,7 +86,9 @@ impl Rendered {
         match self {
             Self::No => 0,
             Self::View(viewed) => viewed.converted.capacity() * size_of::<(u8, FileId)>(),
-            Self::Converted(tree) => tree.files.capacity() * size_of::<ConvertedSource>(),
+            Self::Converted(tree) => {
+                tree.files.capacity() * size_of::<(ConvertedSource, (u64, Index))>()
+            }
         }
     }
 }

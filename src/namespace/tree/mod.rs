@@ -318,6 +318,11 @@ impl Tree {
             .map(|dentry| (self.dentry_name(dentry), dentry.inode))
     }
 
+    /// Returns the number of entries of a directory.
+    pub fn count(&self, directory: Index) -> usize {
+        self.range(directory).len()
+    }
+
     /// Returns the entries of a directory in the order of their names, ignoring
     /// ASCII case.
     pub fn entries_by_name(&self, directory: Index) -> impl Iterator<Item = (&str, Index)> {

@@ -1,14 +1,12 @@
 //! The way from assets to what they are converted to.
 
-use std::collections::HashSet;
-
 use crate::mount::assets::Assets;
 use crate::mount::tree::place;
-use crate::mount::tree::subtree::{ConvertedSource, Node, Rendered};
+use crate::mount::tree::subtree::{Converted, ConvertedSource, Node, Rendered};
 use crate::mount::{Ino, Meta, Result};
 use crate::namespace::companion::Shows;
 use crate::namespace::numbers::Origin;
-use crate::namespace::tree::{InodeKind, ROOT};
+use crate::namespace::tree::{Index, InodeKind, ROOT, Tree};
 
 impl<'m> Assets<'m> {
     /// Returns the paths of the files that these assets, which a directory of files lists, are
@@ -31,18 +29,15 @@ impl<'m> Assets<'m> {
         let Rendered::Converted(converted) = &mirror.subtree().rendered else {
             return Ok(Vec::new());
         };
-        let assets: HashSet<u64> = assets.iter().map(|asset| asset.0).collect();
-        let tree = mirror.tree();
+        let by_asset = converted
+            .by_asset
+            .get_or_init(|| by_asset(converted, mirror.tree()));
         let mut found = Vec::new();
-        for index in 0..tree.inodes() {
-            let Some(InodeKind::File { file, .. }) = tree.inode(index).map(|inode| inode.kind)
-            else {
-                continue;
-            };
-            if let Some(ConvertedSource::Asset(made)) = converted.files.get(file.0 as usize)
-                && assets.contains(&made.asset.0)
-            {
-                found.push((made.asset, place::path(self.mount, &mirror.other(index))?));
+        for asset in assets {
+            let start = by_asset.partition_point(|(known, _)| *known < asset.0);
+            let files = by_asset[start..].iter();
+            for (_, index) in files.take_while(|(known, _)| *known == asset.0) {
+                found.push((*asset, place::path(self.mount, &mirror.other(*index))?));
             }
         }
         Ok(found)
@@ -81,4 +76,21 @@ impl<'m> Assets<'m> {
         debug_assert_eq!(mirror.index, ROOT, "each directory has a tree of its own");
         Ok(Some(mirror))
     }
+}
+
+/// Returns the assets of a converted tree in the order of their numbers, each with the inode of a
+/// file that it is converted to.
+fn by_asset(converted: &Converted, tree: &Tree) -> Box<[(u64, Index)]> {
+    let made_of = |index| {
+        let Some(InodeKind::File { file, .. }) = tree.inode(index).map(|inode| inode.kind) else {
+            return None;
+        };
+        match converted.files.get(file.0 as usize)? {
+            ConvertedSource::Asset(made) => Some((made.asset.0, index)),
+            ConvertedSource::Report(_) => None,
+        }
+    };
+    let mut all: Vec<_> = (0..tree.inodes()).filter_map(made_of).collect();
+    all.sort_unstable();
+    all.into_boxed_slice()
 }

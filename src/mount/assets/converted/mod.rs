@@ -7,6 +7,7 @@ mod names;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::OnceLock;
 
 use self::names::Named;
 use super::Assets;
@@ -108,6 +109,7 @@ pub(crate) fn build(mount: &MountTree, directory: &Node<'_>, modified: i64) -> R
         rendered: Rendered::Converted(Converted {
             of: directory.ino(),
             files: draft.files,
+            by_asset: OnceLock::new(),
         }),
         problem: None,
         fingerprint: draft.fingerprint.finish(),
