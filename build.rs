@@ -20,6 +20,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     set_abilities();
     embed_explorer();
+    list_crates();
 }
 
 /// Sets what code can ask for with `cfg`.
@@ -76,6 +77,28 @@ fn embed_explorer() {
     code.push_str("];\n");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     fs::write(out.join("web.rs"), code).expect("the output folder can be written");
+}
+
+/// Writes the names and versions of the crates that the program is built of, for builds without
+/// the texts of their licences.
+fn list_crates() {
+    println!("cargo::rerun-if-changed=Cargo.lock");
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let lock = fs::read_to_string(root.join("Cargo.lock")).unwrap_or_default();
+    let packages = lock.split("[[package]]").skip(1);
+    let crates = packages.filter(|package| package.contains("\nsource = "));
+    let value = |package: &str, key: &str| {
+        let mut lines = package.lines();
+        let value = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "));
+        value.unwrap_or_default().trim_matches('"').to_owned()
+    };
+    let lines = crates.map(|package| {
+        let [name, version] = ["name", "version"].map(|key| value(package, key));
+        format!("{name} {version}\n")
+    });
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    fs::write(out.join("crates.txt"), lines.collect::<String>())
+        .expect("the output folder can be written");
 }
 
 /// Adds the paths of all files in a folder.

@@ -46,6 +46,7 @@ pub mod memory;
 pub mod mount;
 pub mod namespace;
 pub mod pack;
+pub mod percent;
 pub mod platform;
 #[cfg(fuse)]
 pub mod prefetch;

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::percent::decoded;
 use crate::platform::path_of_uri;
 use hpimount_containers::format::Encoding;
 
@@ -76,27 +77,9 @@ pub(super) fn local_file(value: &OsStr) -> Result<PathBuf, String> {
         return Ok(PathBuf::from(value));
     };
     let rest = rest.strip_prefix(b"localhost").unwrap_or(rest);
-    let path = percent_decoded(rest).filter(|path| path.starts_with(b"/"));
+    let path = decoded(rest).filter(|path| path.starts_with(b"/"));
     let path = path.and_then(path_of_uri);
     path.ok_or_else(|| format!("{}: is not a local file", value.display()))
-}
-
-/// Decodes percent-encoding (RFC 3986, section 2.1).
-fn percent_decoded(text: &[u8]) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((&first, behind)) = rest.split_first() {
-        rest = behind;
-        if first != b'%' {
-            bytes.push(first);
-            continue;
-        }
-        let (digits, behind) = rest.split_at_checked(2)?;
-        let digits = std::str::from_utf8(digits).ok()?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        rest = behind;
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

@@ -10,13 +10,14 @@ use quick_xml::events::Event;
 use quick_xml::name::{Namespace, ResolveResult};
 
 use super::answer::{ALLOWED, Answer, Broken, Pieces, Policy, Refusal};
-use super::head::{Head, escaped};
+use super::head::Head;
 use super::kind::media_type;
 use super::list::{Entries, Listed, forget};
 use super::range::{Tag, http_date};
 use super::route::Depth;
 use super::site::{Place, Site, joined, streamed};
 use crate::mount::{Attr, FileKind};
+use crate::percent::encoded;
 
 /// Most bytes of the body of a request.
 pub(super) const MAX_BODY: usize = 64 << 10;
@@ -259,11 +260,7 @@ pub(super) fn properties(
     if depth == Depth::Infinity {
         let error = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
             <D:error xmlns:D=\"DAV:\"><D:propfind-finite-depth/></D:error>\n";
-        let answer = Answer::text(Policy::Contents, XML, error);
-        return Ok(Answer {
-            status: 403,
-            ..answer
-        });
+        return Ok(with_status(403, error));
     }
     let place = Place::find(site, path.unwrap_or_default())?;
     let root = format!("{}/", head.prefix);
@@ -284,7 +281,7 @@ pub(super) fn properties(
             }
         }
         Some(path) => {
-            listing.href += &escaped(path);
+            listing.href += &encoded(path);
             let is_directory = place.found.attr.kind == FileKind::Directory;
             if is_directory && !listing.href.ends_with('/') {
                 listing.href.push('/');
@@ -296,12 +293,38 @@ pub(super) fn properties(
             }
         }
     }
-    let answer = Answer::text(Policy::Contents, XML, Bytes::new());
-    let answer = Answer {
-        status: 207,
-        ..answer
+    streamed(with_status(207, Bytes::new()), None, Box::new(listing))
+        .map_err(|Broken| Refusal::Internal)
+}
+
+/// Answers a request without a token about one of the directories above the tree, which clients
+/// look at first: it is there, and nothing is said of what it has. `None` for other requests.
+pub(super) fn above(head: &Head) -> Option<Answer> {
+    let href = match &*head.path {
+        "/" => "/",
+        "/t" | "/t/" => "/t/",
+        _ => return None,
     };
-    streamed(answer, None, Box::new(listing)).map_err(|Broken| Refusal::Internal)
+    match (&*head.method, head.header("depth")) {
+        ("OPTIONS", _) => Some(options()),
+        ("PROPFIND", Some("0" | "1")) => Some(with_status(
+            207,
+            format!(
+                "{START}<D:response><D:href>{href}</D:href><D:propstat><D:prop><D:resourcetype>\
+                 <D:collection/></D:resourcetype></D:prop><D:status>HTTP/1.1 200 OK</D:status>\
+                 </D:propstat></D:response>\n{END}"
+            ),
+        )),
+        _ => None,
+    }
+}
+
+/// Answers with XML.
+fn with_status(status: u16, text: impl Into<Bytes>) -> Answer {
+    Answer {
+        status,
+        ..Answer::text(Policy::Contents, XML, text)
+    }
 }
 
 /// An answer that is being written.
@@ -345,7 +368,7 @@ impl Listing {
             FileKind::Directory => "/",
             _ => "",
         };
-        let href = format!("{}{}{slash}", self.href, escaped(&listed.name));
+        let href = format!("{}{}{slash}", self.href, encoded(&listed.name));
         self.write(&href, &listed.name, attr, tag);
     }
 }
@@ -355,7 +378,11 @@ impl Pieces for Listing {
         let mut entries = self.entries.take();
         while self.text.len() < wanted && !self.is_ended {
             let batch = match &mut entries {
-                Some(entries) => entries.batch(BATCH).map_err(|_| Broken)?,
+                Some(entries) => {
+                    let batch = entries.batch(BATCH);
+                    let path = &entries.place.found.path;
+                    batch.map_err(|error| Broken::because(path, error))?
+                }
                 None => Vec::new(),
             };
             if batch.is_empty() {

@@ -35,7 +35,7 @@ pub(super) fn answer(site: &Arc<Site>, head: &Head, call: &Call) -> Answer {
         Call::Where(path) => place::place(site, path),
         Call::Diff(paths) => place::diff(site, paths),
         Call::State => Ok(site.state(search::state(site))),
-        Call::Licences => Ok(page::licences(head)),
+        Call::Licences => Ok(page::licences()),
     };
     // Looking up entries gives numbers to directories.
     site.vfs().trim_numbers();

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::answer::{Answer, Broken, Content, Pieces, Policy, Refusal};
-use super::head::{Head, escaped};
+use super::head::Head;
 use super::kind::media_type;
 use super::page;
 use super::range::{Part, http_date, part, time};
 use super::site::{PIECE, Place, Site};
 use crate::content::{Access, BLOCK_SIZE};
 use crate::mount::{Error, FileKind};
+use crate::percent::encoded;
+use crate::printable::printable;
 
 /// Answers a request for a file.
 ///
@@ -89,14 +91,14 @@ fn directory(head: &Head, asked: &str, path: &str) -> Result<Answer, Refusal> {
     }
     let message = format!(
         "{asked}: is a directory; /api/list?path={} lists it",
-        escaped(path)
+        encoded(path)
     );
     Err(Refusal::Failed(Error::IsADirectory, message))
 }
 
 /// Returns the header that makes a browser save a file under its name (RFC 8187).
 pub(super) fn disposition(name: &str) -> String {
-    let escaped = escaped(name).replace('/', "%2F");
+    let escaped = encoded(name).replace('/', "%2F");
     format!("attachment; filename*=UTF-8''{escaped}")
 }
 
@@ -130,7 +132,13 @@ impl Pieces for FilePieces {
         if self.next == self.end {
             return Ok(Bytes::new());
         }
-        self.next(wanted).map_err(|_| Broken)
+        // What the tree cannot read is logged there.
+        self.next(wanted).map_err(|(error, message)| {
+            if error == Error::Stale {
+                log::error!("{}", printable(&message));
+            }
+            Broken
+        })
     }
 }
 

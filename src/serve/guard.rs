@@ -1,5 +1,6 @@
 //! Who is answered: token, Host and Origin (docs/SERVING.md, Security).
 
+use std::cell::RefCell;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
@@ -135,6 +136,8 @@ fn number(address: IpAddr) -> u128 {
 pub struct Guard {
     /// `None` if nothing needs a token.
     token: Option<Token>,
+    /// A token that is valid once, to open the page.
+    start: RefCell<Option<Token>>,
     /// Hosts that are not loopback.
     hosts: Vec<HostName>,
     /// The clients that are answered; all if it is empty.
@@ -152,9 +155,19 @@ impl Guard {
     ) -> Self {
         Self {
             token,
+            start: RefCell::default(),
             hosts,
             networks,
             port,
+        }
+    }
+
+    /// Accepts another token too, for one request for the page.
+    #[must_use]
+    pub fn starting_with(self, start: Option<Token>) -> Self {
+        Self {
+            start: start.into(),
+            ..self
         }
     }
 
@@ -219,7 +232,15 @@ impl Guard {
             .or_else(|| head.parameter("token"))
             .or_else(|| authorized(head.header("authorization")?))
             .or_else(cookie);
-        found.is_some_and(|found| token.is(&found))
+        found.is_some_and(|found| token.is(&found) || self.starts(head, &found))
+    }
+
+    /// Returns whether a request opens the page with the token for that, and uses it up.
+    fn starts(&self, head: &Head, token: &str) -> bool {
+        let is_start =
+            head.path == "/" && head.method == "GET" && head.parameter("token").is_some();
+        let is_valid = |start: &mut Token| is_start && start.is(token);
+        self.start.borrow_mut().take_if(is_valid).is_some()
     }
 
     /// Returns whether a host is this server.
@@ -424,6 +445,22 @@ mod tests {
         assert!(!with("", &[("cookie", other_port)], None));
         assert!(!with("token=a-word-of-some-lengthx", &[], None));
         assert!(!with("", &[], None) && !with("", &[], Some("")));
+    }
+
+    #[test]
+    fn the_token_for_the_start_is_valid_once_and_for_the_page_alone() {
+        let start = Token::new("another-word-of-some-length").unwrap();
+        let guard = guard().starting_with(Some(start));
+        let host = [("host", "localhost")];
+        let asks = |path: &str, query: &str, of_path| {
+            guard.check(&head(path, query, &host), of_path).is_ok()
+        };
+        let query = "token=another-word-of-some-length";
+        assert!(!asks("/files/a", query, None) && !asks("/", "", Some(&query[6..])));
+        assert!(!asks("/", "token=another-word-of-some-lengti", None));
+        assert!(asks("/", query, None), "the first time");
+        assert!(!asks("/", query, None), "the second time");
+        assert!(asks("/", "token=a-word-of-some-length", None));
     }
 
     #[test]

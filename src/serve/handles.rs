@@ -6,13 +6,14 @@
 //! are stale. The proof also keeps out those who have not mounted anything.
 
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use lru::LruCache;
 use sha2::{Digest, Sha256};
 
 use super::guard::Token;
 use super::nodes::Nodes;
+use crate::memory::budget::{Budget, Charge};
 use crate::mount::{Error, Ino};
 use crate::sync::lock;
 
@@ -22,12 +23,37 @@ pub(super) const LENGTH: usize = 16;
 /// Number of inodes that clients may use without looking them up again.
 const MAX_KEPT: NonZeroUsize = NonZeroUsize::new(1 << 16).unwrap();
 
+/// Memory of one of them in bytes, and number of those that are accounted for at a time.
+const MEMORY: usize = 80;
+const CHARGED: usize = 256;
+
 /// What gives handles, and who gets the first one.
 pub struct Handles {
     token: Option<Token>,
     key: u128,
-    /// Inodes with handles, whose numbers one lookup each keeps.
-    kept: Mutex<LruCache<u64, ()>>,
+    kept: Mutex<Kept>,
+}
+
+/// Inodes with handles, whose numbers one lookup each keeps.
+struct Kept {
+    inodes: LruCache<u64, ()>,
+    /// Accounts for their memory; `None` if nothing does.
+    charge: Option<Charge>,
+}
+
+impl Kept {
+    /// Keeps an inode, and returns the lookup that is not needed any more.
+    fn keep(&mut self, ino: u64) -> Option<u64> {
+        if self.inodes.get(&ino).is_some() {
+            return Some(ino);
+        }
+        let memory = (self.inodes.len() + 1) * MEMORY;
+        let is_full = self.charge.as_mut().is_some_and(|charge| {
+            memory > charge.bytes() && charge.grow_to(memory + CHARGED * MEMORY).is_err()
+        });
+        let oldest = is_full.then(|| self.inodes.pop_lru()).flatten();
+        oldest.or(self.inodes.push(ino, ())).map(|(ino, ())| ino)
+    }
 }
 
 impl Handles {
@@ -36,8 +62,18 @@ impl Handles {
         Self {
             token,
             key,
-            kept: Mutex::new(LruCache::new(MAX_KEPT)),
+            kept: Mutex::new(Kept {
+                inodes: LruCache::new(MAX_KEPT),
+                charge: None,
+            }),
         }
+    }
+
+    /// Counts the memory of what is kept towards a budget.
+    pub(super) fn within(self, budget: &Arc<Budget>) -> Self {
+        let charge = budget.empty_charge("handles of NFS");
+        lock(&self.kept).charge = Some(charge);
+        self
     }
 
     /// Returns the path in the tree that the path of an export means; `None` if that does not
@@ -55,15 +91,9 @@ impl Handles {
 
     /// Returns a handle of an inode that was looked up once. Its number is kept.
     pub(super) fn of_lookup(&self, nodes: &dyn Nodes, ino: Ino) -> [u8; LENGTH] {
-        let evicted = {
-            let mut kept = lock(&self.kept);
-            match kept.get(&ino.0) {
-                Some(()) => Some(ino),
-                None => kept.push(ino.0, ()).map(|(ino, ())| Ino(ino)),
-            }
-        };
+        let evicted = lock(&self.kept).keep(ino.0);
         if let Some(ino) = evicted {
-            nodes.forget(ino);
+            nodes.forget(Ino(ino));
         }
         self.of(ino)
     }
@@ -87,7 +117,7 @@ impl Handles {
         let differences = own.iter().zip(proof).fold(0, |all, (a, b)| all | (a ^ b));
         match proof.len() == own.len() && std::hint::black_box(differences) == 0 {
             true => {
-                lock(&self.kept).promote(&number);
+                lock(&self.kept).inodes.promote(&number);
                 Ok(Ino(number))
             }
             false => Err(Error::Stale),

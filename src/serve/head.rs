@@ -1,5 +1,7 @@
 //! The head of a request, and escapes in it.
 
+use crate::percent;
+
 /// The headers that mean something to this server; others are not kept.
 pub(super) const HEADERS: [&str; 17] = [
     "accept",
@@ -91,34 +93,11 @@ fn decoded(value: &str) -> Option<String> {
 /// Decodes `%41`, and `+` as a blank if `plus` is set. `None` if the result is not UTF-8, or
 /// an escape is broken.
 pub(super) fn unescaped(text: &str, plus: bool) -> Option<String> {
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    let mut bytes = text.bytes();
-    let mut decoded = Vec::with_capacity(text.len());
-    while let Some(byte) = bytes.next() {
-        decoded.push(match byte {
-            b'%' => {
-                let (high, low) = (digit(bytes.next()?)?, digit(bytes.next()?)?);
-                (high << 4 | low) as u8
-            }
-            b'+' if plus => b' ',
-            byte => byte,
-        });
-    }
-    String::from_utf8(decoded).ok()
-}
-
-/// Escapes a path for a URL: all but unreserved characters and slashes.
-pub(super) fn escaped(path: &str) -> String {
-    let mut url = String::with_capacity(path.len());
-    for &byte in path.as_bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                url.push(byte.into());
-            }
-            _ => url.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    url
+    let text = match plus {
+        true => text.replace('+', " "),
+        false => text.to_owned(),
+    };
+    String::from_utf8(percent::decoded(text.as_bytes())?).ok()
 }
 
 #[cfg(test)]

@@ -22,23 +22,31 @@ use hyper::{Request, Response, StatusCode};
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tokio::task::{LocalSet, spawn_local};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Sleep, sleep, timeout};
 
 use super::answer::{Answer, Broken, Content, Pieces, Refusal};
 use super::connection::{Connection, Patience, Phase, accepted};
-use super::dav::MAX_BODY;
+use super::dav::{self, MAX_BODY};
 use super::guard::{Brake, Guard};
-use super::head::{HEADERS, Head, escaped};
+use super::head::{HEADERS, Head};
 use super::job::{Job, Piece};
 use super::pieces::{Permit, Permits, Queue, Urgency};
 use super::records;
 use super::route::Call;
 use super::site::PIECE;
+use crate::memory::budget::{Budget, Charge};
+use crate::percent::encoded;
 use crate::printable::printable;
 
 /// Connections in all, and of a client that is not on this machine.
 const MAX_CONNECTIONS: usize = 1024;
 const MAX_OF_CLIENT: usize = 64;
+
+/// Memory of a connection that waits, in bytes.
+const CONNECTION: usize = 16 << 10;
+
+/// How long a piece waits for memory before it is tried again.
+const SHORT_PAUSE: Duration = Duration::from_millis(20);
 
 /// Longest head of a request, and bytes that the library buffers of an answer.
 const MAX_HEAD: usize = 16 << 10;
@@ -68,13 +76,15 @@ pub(super) fn run(
     nfs: Option<std::net::TcpListener>,
     guard: Guard,
     patience: Patience,
-    queue: Arc<Queue<Job>>,
+    work: Work,
     stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
+    let Work { queue, budget } = work;
     let server = Rc::new(Server {
         guard,
         patience,
         queue,
+        budget,
         permits: Rc::new(Permits::new(LARGE_PIECES)),
         clients: RefCell::default(),
         brake: RefCell::new(Brake::new(Instant::now())),
@@ -92,8 +102,14 @@ pub(super) fn run(
         if let Some(listener) = nfs {
             listener.set_nonblocking(true)?;
             let listener = TcpListener::from_std(listener)?;
-            let (queue, stop) = (server.queue.clone(), server.stop.clone());
-            spawn_local(records::accept(listener, queue, patience, stop));
+            let work = Work {
+                queue: server.queue.clone(),
+                budget: server.budget.clone(),
+            };
+            let stop = server.stop.clone();
+            let server = server.clone();
+            let admits = move |client| server.admits(client);
+            spawn_local(records::accept(listener, work, patience, admits, stop));
         }
         // An error means that the owner of the server is gone.
         let _ = stop.wait_for(|is_ending| *is_ending).await;
@@ -108,11 +124,20 @@ pub(super) fn run(
     })
 }
 
+/// What the thread with the connections shares with those that read.
+pub(super) struct Work {
+    /// What they are to do.
+    pub(super) queue: Arc<Queue<Job>>,
+    /// The memory of all of them.
+    pub(super) budget: Arc<Budget>,
+}
+
 /// The state of the thread.
 struct Server {
     guard: Guard,
     patience: Patience,
     queue: Arc<Queue<Job>>,
+    budget: Arc<Budget>,
     permits: Rc<Permits>,
     /// The clients of all connections.
     clients: RefCell<Vec<SocketAddr>>,
@@ -130,8 +155,7 @@ async fn accept(server: Rc<Server>, listener: TcpListener) {
         match select(pin!(accepted(&listener)), stopped).await {
             Either::Right(_) => return,
             Either::Left((Ok((stream, client)), _)) => {
-                if !server.guard.accepts(client) {
-                    server.log(client, "is in no network of --allow");
+                if !server.admits(client) {
                     continue;
                 }
                 let _ = stream.set_nodelay(true);
@@ -150,7 +174,8 @@ async fn accept(server: Rc<Server>, listener: TcpListener) {
 /// Serves a connection to its end.
 async fn connect(server: Rc<Server>, connection: Connection, client: SocketAddr) {
     let connection = Rc::new(connection);
-    let is_full = server.is_full(client);
+    let charge = server.budget.charge("a connection", CONNECTION);
+    let is_full = charge.is_err() || server.is_full(client);
     server.clients.borrow_mut().push(client);
     let service = service_fn(|request| {
         let (server, connection) = (server.clone(), connection.clone());
@@ -191,6 +216,15 @@ async fn connect(server: Rc<Server>, connection: Connection, client: SocketAddr)
 }
 
 impl Server {
+    /// Returns whether a client is answered at all.
+    fn admits(&self, client: SocketAddr) -> bool {
+        let is_admitted = self.guard.accepts(client);
+        if !is_admitted {
+            self.log(client, "is in no network of --allow");
+        }
+        is_admitted
+    }
+
     /// Returns whether a client gets no connection.
     fn is_full(&self, client: SocketAddr) -> bool {
         let clients = self.clients.borrow();
@@ -221,8 +255,14 @@ impl Server {
         connection: Rc<Connection>,
         client: SocketAddr,
     ) -> Response<Sent> {
-        let (head, token) = head_of(&request).without_token();
+        let asked = head_of(&request);
+        let (head, token) = asked.clone().without_token();
         if let Err(refusal) = self.guard.check(&head, token.as_deref()) {
+            if refusal == Refusal::NoToken
+                && let Some(answer) = dav::above(&asked)
+            {
+                return self.sent(&head, answer, connection);
+            }
             self.log(client, refusal.message());
             if refusal == Refusal::NoToken {
                 let delay = self.brake.borrow_mut().delay(Instant::now());
@@ -272,14 +312,16 @@ impl Server {
     /// Returns the answer to the URL that the server has printed: the token becomes a cookie,
     /// so that it is neither in the history of the browser nor in links.
     fn with_cookie(&self, head: &Head) -> Option<Answer> {
-        let token = head.parameter("token").filter(|_| head.path == "/")?;
+        head.parameter("token").filter(|_| head.path == "/")?;
         let path = head.parameter("path");
-        let to = path.map_or("/".to_owned(), |path| format!("/?path={}", escaped(&path)));
-        let cookie = self.guard.cookie();
-        let cookie = format!("{cookie}={token}; HttpOnly; SameSite=Strict; Path=/");
+        let to = path.map_or("/".to_owned(), |path| format!("/?path={}", encoded(&path)));
         let answer = Answer::redirect(to);
         Some(match self.guard.token() {
-            Some(_) => answer.with("set-cookie", cookie),
+            Some(token) => {
+                let (cookie, token) = (self.guard.cookie(), token.text());
+                let cookie = format!("{cookie}={token}; HttpOnly; SameSite=Strict; Path=/");
+                answer.with("set-cookie", cookie)
+            }
             None => answer,
         })
     }
@@ -301,7 +343,13 @@ impl Server {
             Content::Bytes(bytes) => State::Last(bytes),
             Content::Pieces(first, pieces) => State::Ready(first, pieces),
         };
+        let mut charge = self.budget.empty_charge("pieces of answers");
+        if let State::Ready(first, _) = &body {
+            // It is in memory already.
+            let _ = charge.grow_to(first.len());
+        }
         let mut response = Response::new(Sent {
+            charge,
             connection,
             queue: self.queue.clone(),
             permits: self.permits.clone(),
@@ -375,6 +423,8 @@ struct Sent {
     /// Permits large pieces, and one that is read ahead.
     permit: Option<Permit>,
     state: State,
+    /// The memory of the pieces that are not sent.
+    charge: Charge,
     /// Number of bytes that follow, if that is known.
     left: Option<u64>,
 }
@@ -388,18 +438,25 @@ enum State {
     Ready(Bytes, Box<dyn Pieces>),
     /// Nothing is in memory.
     Between(Box<dyn Pieces>),
+    /// Nothing is in memory, and there is none at the moment.
+    Short(Pin<Box<Sleep>>, Box<dyn Pieces>),
     /// A thread reads the next bytes.
     Reading(oneshot::Receiver<Piece>),
 }
 
 impl Sent {
-    /// Has the next piece read.
-    fn ask(&self, pieces: Box<dyn Pieces>) -> State {
+    /// Has the next piece read, if there is memory for it.
+    fn ask(&mut self, pieces: Box<dyn Pieces>) -> State {
         let (reply, piece) = oneshot::channel();
-        let wanted = match &self.permit {
-            Some(_) => LARGE_PIECE,
-            None => PIECE,
+        let (wanted, memory) = match &self.permit {
+            // Another one is being sent.
+            Some(_) => (LARGE_PIECE, 2 * LARGE_PIECE),
+            None => (PIECE, PIECE),
         };
+        if self.charge.bytes() < memory && self.charge.grow_to(memory).is_err() {
+            self.permit = None;
+            return State::Short(Box::pin(sleep(SHORT_PAUSE)), pieces);
+        }
         let job = Job::Piece(pieces, wanted, reply);
         self.queue.push(Urgency::Further, job);
         State::Reading(piece)
@@ -453,8 +510,16 @@ impl Body for Sent {
                 State::Reading(_) => this.permit.is_some(),
                 _ => false,
             };
-            if has_room && ready!(this.connection.poll_room(context)).is_err() {
-                return this.broken();
+            if has_room {
+                if matches!(this.state, State::Between(_)) {
+                    this.charge.shrink(this.charge.bytes());
+                }
+                if ready!(this.connection.poll_room(context)).is_err() {
+                    return this.broken();
+                }
+            }
+            if let State::Short(pause, _) = &mut this.state {
+                ready!(pause.as_mut().poll(context));
             }
             if let State::Reading(piece) = &mut this.state {
                 this.state = match ready!(Pin::new(piece).poll(context)) {
@@ -473,7 +538,7 @@ impl Body for Sent {
                     };
                     return this.frame(bytes);
                 }
-                State::Between(pieces) => this.state = this.ask(pieces),
+                State::Between(pieces) | State::Short(_, pieces) => this.state = this.ask(pieces),
                 reading @ State::Reading(_) => this.state = reading,
             }
         }

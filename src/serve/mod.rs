@@ -90,7 +90,7 @@ pub struct Serving {
 
 impl Serving {
     /// Starts the thread with the connections of all listeners, which calls `enter` first, to be
-    /// confined. `threads` is the number of reading threads.
+    /// confined. `threads` is the number of threads that will read what is served.
     ///
     /// # Errors
     /// Returns an error if it cannot be started.
@@ -100,13 +100,17 @@ impl Serving {
         guard: Guard,
         patience: Patience,
         threads: usize,
+        served: &Served,
         enter: impl FnOnce() -> io::Result<()> + Send + 'static,
     ) -> io::Result<Self> {
         let queue = Arc::new(Queue::new(threads / 2));
         let (stop, stopped) = watch::channel(false);
         // The confined thread could not make its epoll descriptor.
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let work = queue.clone();
+        let work = http::Work {
+            queue: queue.clone(),
+            budget: served.budget().clone(),
+        };
         let serve = move || {
             enter()?;
             http::run(&runtime, listeners, nfs, guard, patience, work, stopped)

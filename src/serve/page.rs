@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use super::answer::{Answer, Policy, Refusal};
-use super::head::{Head, escaped};
+use super::head::Head;
 use super::kind::{self, View};
 use super::list::{Entries, forget};
 use super::range::{Part, Tag, part};
@@ -12,6 +12,7 @@ use super::site::{Place, Site, joined};
 use crate::content::Access;
 use crate::inspect::Contents;
 use crate::mount::FileKind;
+use crate::percent::encoded;
 
 /// A file of the explorer.
 pub(super) struct Embedded {
@@ -55,8 +56,8 @@ fn embedded(name: &str) -> impl Iterator<Item = &'static Embedded> {
 /// Returns the URL of the page of a path, relative to `/`.
 pub(super) fn url_of(path: &str) -> String {
     match has_explorer() {
-        true => format!("/#/{}", escaped(path)),
-        false => format!("/?path={}", escaped(path)),
+        true => format!("/#/{}", encoded(path)),
+        false => format!("/?path={}", encoded(path)),
     }
 }
 
@@ -68,20 +69,36 @@ pub(super) fn page(site: &Arc<Site>, head: &Head) -> Answer {
     }
 }
 
+/// The licences of everything in the program, by `scripts/notices`; and those of the packages
+/// of the explorer alone.
+const NOTICES: &str = "notices.txt";
+const PACKAGES: &str = "licences.txt";
+
+/// The names and versions of the crates that the program is built of or tested with.
+const CRATES: &str = include_str!(concat!(env!("OUT_DIR"), "/crates.txt"));
+
 /// Answers with the licences of what the program consists of.
-pub(super) fn licences(head: &Head) -> Answer {
-    let packages = sent(head, "licences.txt").and_then(|answer| match answer.body {
-        super::answer::Content::Bytes(bytes) => Some(bytes),
-        super::answer::Content::Pieces(..) => None,
-    });
-    let packages = packages.unwrap_or_default();
-    let text = [
-        include_bytes!("../../LICENSE-MIT"),
-        &b"\nor\n\n"[..],
-        include_bytes!("../../LICENSE-APACHE"),
-        &packages,
-    ];
-    Answer::text(Policy::Data, "text/plain; charset=utf-8", text.concat())
+pub(super) fn licences() -> Answer {
+    let own = [
+        include_str!("../../LICENSE-MIT"),
+        "\nor\n\n",
+        include_str!("../../LICENSE-APACHE"),
+    ]
+    .concat();
+    let text = |name| {
+        let bytes = embedded(name).find(|file| file.encoding.is_empty())?.bytes;
+        Some(String::from_utf8_lossy(bytes))
+    };
+    let others = match (text(NOTICES), text(PACKAGES)) {
+        (Some(notices), _) => notices.into_owned(),
+        (None, packages) => format!(
+            "These crates are in the program, or were used to test it. Their licences allow that, \
+             and are in their packages at https://crates.io.\n\n{CRATES}\n{}",
+            packages.unwrap_or_default()
+        ),
+    };
+    let text = format!("{own}\n{others}");
+    Answer::text(Policy::Data, "text/plain; charset=utf-8", text)
 }
 
 /// Answers with a file of a page.
@@ -221,7 +238,7 @@ fn crumbs(html: &mut String, path: &str) {
         let _ = write!(
             html,
             " <a href=\"?path={}\">{}</a>",
-            escaped(&path[..end]),
+            encoded(&path[..end]),
             Escaped(&path[start..end])
         );
         start = end + 1;
@@ -237,7 +254,7 @@ fn directory(html: &mut String, place: Place, after: u64) -> Result<(), Refusal>
     let batch = batch.map_err(|error| Refusal::at(&path, error))?;
     html.push_str("<table>\n<tr><th>Name<th>Size<th>\n");
     for entry in &batch {
-        let whole = escaped(&joined(&path, &entry.name));
+        let whole = encoded(&joined(&path, &entry.name));
         let (name, slash) = (
             Escaped(&entry.name),
             match entry.attr.kind {
@@ -262,7 +279,7 @@ fn directory(html: &mut String, place: Place, after: u64) -> Result<(), Refusal>
         let _ = writeln!(
             html,
             "<p><a rel=\"next\" href=\"?path={}&amp;after={}\">more</a>",
-            escaped(&path),
+            encoded(&path),
             entries.next
         );
     }
@@ -276,7 +293,7 @@ fn file(html: &mut String, place: &Place) {
     let contents = Contents(place.vfs());
     let asset = contents.view_format(attr.ino);
     let asset = asset.map(|format| (format, contents.asset_of(attr.ino)));
-    let url = format!("files/{}", escaped(path));
+    let url = format!("files/{}", encoded(path));
     let _ = writeln!(
         html,
         "<p>{} bytes, <a href=\"{url}?download\" download>save</a>, <a href=\"{url}\">open</a>",
@@ -297,7 +314,7 @@ fn file(html: &mut String, place: &Place) {
             let _ = writeln!(
                 html,
                 "<p>converted: <a href=\"?path={}\">{}</a>",
-                escaped(&converted),
+                encoded(&converted),
                 Escaped(&converted)
             );
         }
@@ -310,7 +327,7 @@ fn file(html: &mut String, place: &Place) {
         let _ = writeln!(
             html,
             "<p>inside: <a href=\"?path={}\">{}</a>",
-            escaped(&inner),
+            encoded(&inner),
             Escaped(&inner)
         );
     }

@@ -92,7 +92,8 @@ pub(super) fn part(
         return Part::NotModified;
     }
     match head.header("range") {
-        Some(range) if is_same_range(head, tag) => of_range(range, size),
+        // It means nothing to other methods.
+        Some(range) if head.method == "GET" && is_same_range(head, tag) => of_range(range, size),
         _ => Part::Whole,
     }
 }
@@ -164,6 +165,7 @@ mod tests {
 
     fn asked(headers: &[(&'static str, &str)]) -> Part {
         let head = Head {
+            method: "GET".to_owned(),
             headers: headers
                 .iter()
                 .map(|&(name, value)| (name, value.to_owned()))

@@ -3,9 +3,9 @@
 
 use std::future::{Future, poll_fn};
 use std::io::{self, ErrorKind, IoSlice};
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::spawn_local;
 
 use super::connection::{Connection, Patience, Phase, accepted};
+use super::http::Work;
 use super::job::Job;
 use super::pieces::{Queue, Urgency};
 
@@ -23,17 +24,21 @@ const MAX_RECORD: u32 = 4 << 10;
 /// Connections; a client has one or a few.
 const MAX_CONNECTIONS: usize = 16;
 
+/// Memory of one, in bytes: a record, and the longest answer.
+const CONNECTION: usize = 260 << 10;
+
 /// How long a connection may be idle. Clients connect again.
 const IDLE: Duration = Duration::from_secs(600);
 
 /// The bit of the length of a record which says that nothing follows.
 const LAST: u32 = 1 << 31;
 
-/// Accepts clients until the end.
+/// Accepts the clients that `admits` permits, until the end.
 pub(super) async fn accept(
     listener: TcpListener,
-    queue: Arc<Queue<Job>>,
+    work: Work,
     patience: Patience,
+    admits: impl Fn(SocketAddr) -> bool,
     stop: watch::Receiver<bool>,
 ) {
     let patience = Patience {
@@ -42,20 +47,23 @@ pub(super) async fn accept(
     };
     let open = Rc::new(());
     loop {
-        let Ok((stream, _)) = accepted(&listener).await else {
+        let Ok((stream, client)) = accepted(&listener).await else {
             // There are no descriptors left, or the client has gone already.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        if Rc::strong_count(&open) > MAX_CONNECTIONS {
+        if !admits(client) || Rc::strong_count(&open) > MAX_CONNECTIONS {
             continue;
         }
+        let Ok(charge) = work.budget.charge("a connection of NFS", CONNECTION) else {
+            continue;
+        };
         let _ = stream.set_nodelay(true);
         let connection = Connection::new(stream, patience);
-        let (queue, stop, open) = (queue.clone(), stop.clone(), open.clone());
+        let (queue, stop, open) = (work.queue.clone(), stop.clone(), open.clone());
         spawn_local(async move {
             serve(&connection, &queue, stop).await;
-            drop(open);
+            drop((open, charge));
         });
     }
 }

@@ -301,8 +301,8 @@ fn is_name(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::head::escaped;
     use super::*;
+    use crate::percent::encoded;
     use proptest::prelude::*;
 
     fn call(target: &str) -> Result<Call, Refusal> {
@@ -360,7 +360,7 @@ mod tests {
         fn an_escaped_path_means_itself(names in prop::collection::vec("[^/\0]{1,12}", 1..4)) {
             prop_assume!(names.iter().all(|name| is_name(name)));
             let whole = names.join("/");
-            prop_assert_eq!(path(&escaped(&whole)), Some(whole));
+            prop_assert_eq!(path(&encoded(&whole)), Some(whole));
         }
 
         #[test]

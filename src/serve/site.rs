@@ -16,9 +16,11 @@ use super::range::Tag;
 use super::texts::Texts;
 use crate::content::Access;
 use crate::inspect::path::{Found, find};
+use crate::memory::budget::Budget;
 use crate::memory::cache::{Cache, Value as Cached};
 use crate::mount::{Attr, Error, FileKind, Ino, Prepared, Vfs};
 use crate::namespace::tree::InodeKind;
+use crate::printable::printable;
 
 /// Thumbnails by the tags of their files and their sizes.
 pub(super) type Thumbnails = Cache<(String, u32), Thumbnail, Error>;
@@ -53,6 +55,7 @@ enum Tree {
 pub(super) struct Common {
     /// What all tags follow from.
     base: Sha256,
+    budget: Arc<Budget>,
     /// What `/api/state` says of the sources.
     sources: Value,
     /// What clients of NFS name files by.
@@ -119,6 +122,11 @@ impl Served {
         }
     }
 
+    /// Returns the budget that all memory counts towards.
+    pub(super) fn budget(&self) -> &Arc<Budget> {
+        &self.common.budget
+    }
+
     /// Returns what clients of NFS name files by.
     pub(super) fn handles(&self) -> &Handles {
         &self.common.handles
@@ -147,7 +155,8 @@ impl Common {
         Arc::new(Self {
             base,
             sources: sources(vfs),
-            handles,
+            budget: vfs.reader().budget().clone(),
+            handles: handles.within(vfs.reader().budget()),
             names: Names::new(vfs),
             texts,
             thumbnails: Cache::new(vfs.reader().budget(), 1),
@@ -343,7 +352,11 @@ impl Place {
         let explained = |error: Error| (error, error.to_string());
         if let Some(beside) = &self.beside {
             let read = beside.read(offset, wanted);
-            let failed = |error| (Error::Io, format!("{}: {error}", self.found.path));
+            let failed = |error| {
+                let message = format!("{}: {error}", self.found.path);
+                log::error!("{}", printable(&message));
+                (Error::Io, message)
+            };
             return read.map(Bytes::from_owner).map_err(failed);
         }
         let (vfs, ino) = (self.vfs(), self.found.attr.ino);

@@ -29,6 +29,9 @@ fn a_range_is_a_part_of_the_file() {
         let sent = part(range);
         assert_eq!((sent.status, sent.body.len()), (200, BIG_SIZE), "{range}");
     }
+    let head = server.send("HEAD", &format!("/files/{BIG}"), &[("Range", "bytes=0-1")]);
+    assert_eq!(head.status, 200, "a range is for GET alone");
+    assert_eq!(head.header("content-length"), BIG_SIZE.to_string());
     let past = part("bytes=300000-");
     assert_eq!(past.status, 416);
     assert_eq!(past.header("content-range"), "bytes */300000");

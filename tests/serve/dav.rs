@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use crate::clients::folder;
-use crate::kit::{Response, Server, write_request};
+use crate::kit::{Response, Server, folder_of, write_request};
 
 const INFINITE: &str = "<D:propfind-finite-depth/>";
 
@@ -144,11 +143,37 @@ fn what_is_not_supported_is_refused_by_the_rules() {
 }
 
 #[test]
-fn a_long_directory_has_each_entry_once() {
-    let folder = tempfile::tempdir().unwrap();
-    for number in 0..3000 {
-        fs::write(folder.path().join(format!("{number}.bin")), "").unwrap();
+fn directories_above_the_tree_are_there_and_say_nothing_without_the_token() {
+    let folder = folder();
+    let server = Server::start([folder.path()]);
+    for (target, url) in [("/", "/"), ("/t", "/t/"), ("/t/", "/t/")] {
+        let options = server.send_without_token("OPTIONS", target, &[]);
+        assert_eq!(
+            (options.status, options.header("dav")),
+            (200, "1"),
+            "{target}"
+        );
+        for depth in ["0", "1"] {
+            let asked = [("Depth", depth)];
+            let found = server.send_without_token("PROPFIND", target, &asked);
+            assert_eq!(urls(&found), [url]);
+            assert!(found.text().contains("<D:collection/>"));
+        }
+        let infinite = server.send_without_token("PROPFIND", target, &[]);
+        assert_eq!(infinite.status, 401, "{target}");
     }
+    let with = format!("/t/{}/", server.token);
+    let found = server.send_without_token("PROPFIND", &with, &[("Depth", "1")]);
+    assert_eq!(urls(&found), [with.clone(), format!("{with}dav/")]);
+    for target in ["/t/wrong/", "/dav/", "/files/", "/api/list"] {
+        let refused = server.send_without_token("PROPFIND", target, &[("Depth", "0")]);
+        assert_eq!(refused.status, 401, "{target}");
+    }
+}
+
+#[test]
+fn a_long_directory_has_each_entry_once() {
+    let folder = folder_of(3000);
     let server = Server::start([folder.path()]);
     let mut listed = urls(&properties(&server, "/dav/", "1", ""));
     assert_eq!(listed.len(), 3001);

@@ -1,10 +1,14 @@
 //! Access checks of requests.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::{IpAddr, TcpStream, UdpSocket};
+use std::time::Duration;
 
-use testkit::mount::{BIG, Fixture, hpi, run};
+use testkit::mount::{BIG, Fixture, eventually, hpi, run};
 
-use crate::kit::Server;
+use crate::kit::{Server, write_request};
+use crate::nfs::{Export, NFS, record};
 
 /// All routes.
 const ROUTES: &[&str] = &[
@@ -167,4 +171,76 @@ fn a_token_can_be_a_word_or_in_a_file_or_none() {
     );
     let other = open.send_without_token("GET", "/files/hello.txt", &[("Host", "evil.example")]);
     assert_eq!(other.status, 421);
+}
+
+/// Returns an address of this machine that is not loopback, if it has one.
+fn outer_address() -> Option<IpAddr> {
+    let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+    // Nothing is sent.
+    socket.connect("203.0.113.1:9").ok()?;
+    let address = socket.local_addr().ok()?.ip();
+    (!address.is_loopback()).then_some(address)
+}
+
+#[test]
+fn only_clients_in_the_networks_are_answered_over_http_and_nfs() {
+    let Some(own) = outer_address() else {
+        testkit::skip::skip("this machine has loopback alone");
+        return;
+    };
+    let fixture = Fixture::new();
+    for (network, is_answered) in [(own.to_string(), true), ("203.0.113.0/24".into(), false)] {
+        let export = Export::start_at("0.0.0.0:0", &fixture.archive, &["--allow", &network]);
+        let server = &export.server;
+        assert_eq!(server.bytes("/files/hello.txt"), b"hello\n");
+        let (_, port) = server.address.rsplit_once(':').unwrap();
+        let mut http = TcpStream::connect((own, port.parse().unwrap())).unwrap();
+        write_request(&mut http, "GET", "/", "localhost", &[]);
+        assert_eq!(is_sent_anything(http), is_answered, "HTTP {network}");
+        for (address, is_answered) in [(own, is_answered), ([127, 0, 0, 1].into(), true)] {
+            let mut nfs = export.connect_to(address);
+            // The server may have closed it by now.
+            let _ = nfs.write_all(&record(NFS, 0, &[]));
+            assert_eq!(
+                is_sent_anything(nfs),
+                is_answered,
+                "NFS {network} {address}"
+            );
+        }
+    }
+}
+
+/// Returns whether a server sends anything before it closes a connection.
+fn is_sent_anything(mut stream: TcpStream) -> bool {
+    stream
+        .set_read_timeout(Some(Duration::from_secs(30)))
+        .unwrap();
+    matches!(stream.read(&mut [0]), Ok(1))
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_browser_is_started_with_a_token_that_is_valid_once() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let fixture = Fixture::new();
+    let (opener, opened) = (fixture.dir().join("xdg-open"), fixture.dir().join("opened"));
+    let script = format!(
+        "#!/bin/sh\nprintf %s \"$1\" > {0}.part && mv {0}.part {0}\n",
+        opened.display()
+    );
+    fs::write(&opener, script).unwrap();
+    fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = hpi("serve");
+    let path = std::env::var("PATH").unwrap();
+    command.env("PATH", format!("{}:{path}", fixture.dir().display()));
+    let server = Server::start_by(command, [fixture.archive.as_os_str(), "--open".as_ref()]);
+    eventually("the browser is started", || opened.exists());
+    let url = fs::read_to_string(&opened).unwrap();
+    assert!(!url.contains(&server.token), "{url}");
+    let target = url.split_once(&server.address).unwrap().1;
+    let start = server.send_without_token("GET", target, &[]);
+    assert_eq!((start.status, start.header("location")), (303, "/"));
+    assert!(start.header("set-cookie").contains(&server.token));
+    assert_eq!(server.send_without_token("GET", target, &[]).status, 401);
 }

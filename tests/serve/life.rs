@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use fixtures::hpi::{File, V1, file};
 use fixtures::noise;
 use hpimount_containers::hpi::chunk::Method;
-use testkit::mount::{Fixture, hpi};
+use testkit::mount::{Fixture, eventually, hpi};
 
 use crate::kit::{Server, write_request};
 
@@ -115,4 +115,46 @@ fn clients_that_stop_reading_disturb_nobody_and_get_their_file() {
     let mut all = Vec::new();
     last.read_to_end(&mut all).unwrap();
     assert!(all.ends_with(&noise(3, 24 << 20)));
+}
+
+/// Serves it with little memory.
+fn small_server(fixture: &Fixture) -> Server {
+    drop(server(fixture));
+    let options = ["-o", "cachesize=4M"].map(std::ffi::OsStr::new);
+    Server::start(options.into_iter().chain([fixture.archive.as_os_str()]))
+}
+
+#[test]
+fn clients_for_whom_there_is_no_memory_are_told_to_come_again() {
+    let fixture = Fixture::new();
+    let server = small_server(&fixture);
+    let before = server.memory();
+    let mut open = Vec::new();
+    eventually("there is no memory for more", || {
+        open.extend((0..50).map(|_| server.connect()));
+        server.get("/files/small").status == 503
+    });
+    assert!(open.len() < 1000, "before there are too many connections");
+    let more = server.memory().saturating_sub(before) >> 20;
+    assert!(more < 16, "{more} MiB");
+    drop(open);
+    eventually("there is memory again", || {
+        server.get("/files/small").status == 200
+    });
+}
+
+#[test]
+fn downloads_wait_for_memory_and_are_complete() {
+    let fixture = Fixture::new();
+    let server = small_server(&fixture);
+    thread::scope(|scope| {
+        for _ in 0..40 {
+            scope.spawn(|| {
+                let mut stream = stalled(&server);
+                let mut all = Vec::new();
+                stream.read_to_end(&mut all).unwrap();
+                assert!(all.ends_with(&noise(3, 24 << 20)));
+            });
+        }
+    });
 }

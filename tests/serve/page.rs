@@ -4,7 +4,7 @@ use std::fs;
 
 use testkit::mount::Fixture;
 
-use crate::kit::Server;
+use crate::kit::{Server, folder_of};
 
 #[test]
 fn it_lists_previews_and_saves() {
@@ -42,10 +42,7 @@ fn names_and_texts_are_no_html() {
 
 #[test]
 fn long_directories_have_several_pages() {
-    let source = tempfile::tempdir().unwrap();
-    for number in 0..1001 {
-        fs::write(source.path().join(format!("{number:04}.bin")), "x").unwrap();
-    }
+    let source = folder_of(1001);
     let server = Server::start([source.path()]);
     let first = server.get("/?path=").text();
     let next = first
@@ -69,4 +66,8 @@ fn licences_are_shown() {
             assert!(text.contains(package), "{package:?}");
         }
     }
+    let hyper = text
+        .lines()
+        .any(|line| line.trim_start_matches("* ").starts_with("hyper 1."));
+    assert!(hyper, "the crates are listed");
 }

@@ -10,7 +10,7 @@ use hpimount_containers::hpi::chunk::Method;
 use serde_json::{Value, json};
 use testkit::mount::{hpi, run};
 
-use crate::kit::Server;
+use crate::kit::{Server, folder_of};
 
 /// Waits until all names and texts are indexed.
 fn wait_for_names(server: &Server) {
@@ -109,10 +109,7 @@ fn words_of_texts_are_found_after_names() {
 
 #[test]
 fn a_long_search_has_several_answers() {
-    let source = tempfile::tempdir().unwrap();
-    for number in 0..250 {
-        fs::write(source.path().join(format!("{number}.bin")), "").unwrap();
-    }
+    let source = folder_of(250);
     let server = Server::start([source.path()]);
     wait_for_names(&server);
     let (mut count, mut after) = (0, "0".to_owned());

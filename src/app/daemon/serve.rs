@@ -88,14 +88,17 @@ pub fn serve(
     // Until here a signal ends the process at once, even while it waits for a slow source.
     let signals = signals::catch().map_err(Failure::no_signals)?;
     let urls = Urls::new(address, nfs_address, token.as_ref());
-    let guard = guard(serve, token, address);
+    let start = serve.opens_browser.then(random).transpose();
+    let start = start.map_err(|error| Failure::Other("cannot make random numbers", error))?;
+    let start = start.filter(|_| token.is_some()).map(Token::random);
+    let guard = guard(serve, token, start.clone(), address);
     let without_sandbox = options.no_sandbox;
     let enter = move || match without_sandbox {
         true => Ok(()),
         false => Confinement::to_clients().enter(),
     };
     let threads = threads(sources, options);
-    let serving = Serving::start(listeners, nfs, guard, patience(), threads, enter);
+    let serving = Serving::start(listeners, nfs, guard, patience(), threads, &served, enter);
     let serving = serving.map_err(Failure::no_thread)?;
     let (serving, started) = {
         let started = confined.run(move || {
@@ -110,7 +113,7 @@ pub fn serve(
     }
     urls.print().map_err(Failure::no_output)?;
     if serve.opens_browser {
-        open_browser(&urls.browser);
+        open_browser(&urls.start(start.as_ref()));
     }
     let restricted = match without_sandbox {
         true => Ok(()),
@@ -242,8 +245,8 @@ fn token(source: &TokenSource) -> Result<Option<Token>, Failure> {
     })
 }
 
-/// Returns who is answered.
-fn guard(serve: &Serve, token: Option<Token>, address: SocketAddr) -> Guard {
+/// Returns who is answered; the first request of the browser has the token `start`.
+fn guard(serve: &Serve, token: Option<Token>, start: Option<Token>, address: SocketAddr) -> Guard {
     let own = HostName::parse(&host_text(address.ip()));
     let hosts = serve.hosts.iter().cloned().chain(own);
     Guard::new(
@@ -252,6 +255,7 @@ fn guard(serve: &Serve, token: Option<Token>, address: SocketAddr) -> Guard {
         serve.networks.clone(),
         address.port(),
     )
+    .starting_with(start)
 }
 
 /// Listens where the options say. Loopback has two addresses, with the same port.
@@ -309,6 +313,8 @@ fn host_text(address: IpAddr) -> String {
 
 /// The URLs that are printed.
 struct Urls {
+    /// Of the server, without a path.
+    server: String,
     browser: String,
     dav: String,
     /// Host, path and port.
@@ -332,7 +338,15 @@ impl Urls {
                 let path = before.unwrap_or_else(|| "/".to_owned());
                 (host_text(nfs.ip()), path, nfs.port())
             }),
+            server,
         }
+    }
+
+    /// Returns the URL that the browser is started with. Other users see it in the list of
+    /// processes, and it is in the history, so its token is valid once.
+    fn start(&self, token: Option<&Token>) -> String {
+        let query = token.map(|token| format!("?token={}", token.text()));
+        format!("{}/{}", self.server, query.unwrap_or_default())
     }
 
     /// Prints the URLs; on a terminal, each with its purpose.
