@@ -86,6 +86,21 @@ fn errno_of(error: mount::Error) -> Errno {
     Errno::from_raw_os_error(crate::errno::errno(error))
 }
 
+/// Returns the error of a tree that is most like a number.
+pub fn error_of(number: Errno) -> mount::Error {
+    match number {
+        Errno::NOENT => mount::Error::NotFound,
+        Errno::NOTDIR => mount::Error::NotADirectory,
+        Errno::ISDIR => mount::Error::IsADirectory,
+        Errno::INVAL => mount::Error::NotALink,
+        Errno::ACCESS => mount::Error::Encrypted,
+        Errno::OPNOTSUPP => mount::Error::Unsupported,
+        Errno::NOMEM => mount::Error::NoMemory,
+        Errno::STALE => mount::Error::Stale,
+        _ => mount::Error::Io,
+    }
+}
+
 /// Calls `of` with the inode at a path of a tree; returns `None` if there is none.
 fn at<T>(vfs: &Vfs, path: &str, of: impl FnOnce(Ino) -> T) -> Result<Option<T>> {
     let mut last = Ino::ROOT;

@@ -5,12 +5,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rustix::io::Errno;
 
 use super::nodes::Nodes;
 pub(super) use crate::edit::Beside;
-use crate::edit::{self, Attributes, EditedMount, Snapshot};
-use crate::mount::{Attr, Error, Extent, Ino, Result, Vfs};
+use crate::edit::{self, Attributes, EditedMount, Snapshot, error_of};
+use crate::mount::{Attr, Extent, Ino, Result, Vfs};
 
 /// A tree that follows DIR.
 pub struct Followed(Arc<EditedMount>);
@@ -63,21 +62,6 @@ impl Shown {
     }
 }
 
-/// Returns the error of an operation that has failed with this number.
-fn error(number: Errno) -> Error {
-    match number {
-        Errno::NOENT => Error::NotFound,
-        Errno::NOTDIR => Error::NotADirectory,
-        Errno::ISDIR => Error::IsADirectory,
-        Errno::INVAL => Error::NotALink,
-        Errno::ACCESS => Error::Encrypted,
-        Errno::OPNOTSUPP => Error::Unsupported,
-        Errno::NOMEM => Error::NoMemory,
-        Errno::STALE => Error::Stale,
-        _ => Error::Io,
-    }
-}
-
 /// Returns attributes as they are of a tree that is only read.
 fn attr(attributes: Attributes) -> Attr {
     let since = attributes.modified.duration_since(std::time::UNIX_EPOCH);
@@ -110,11 +94,11 @@ impl Nodes for Followed {
     }
 
     fn attr(&self, ino: Ino) -> Result<Attr> {
-        self.0.getattr(ino.0).map(attr).map_err(error)
+        self.0.getattr(ino.0).map(attr).map_err(error_of)
     }
 
     fn lookup(&self, directory: Ino, name: &str) -> Result<Attr> {
-        self.0.lookup(directory.0, name).map(attr).map_err(error)
+        self.0.lookup(directory.0, name).map(attr).map_err(error_of)
     }
 
     fn lookup_again(&self, ino: Ino) -> Result<Attr> {
@@ -124,15 +108,15 @@ impl Nodes for Followed {
     }
 
     fn parent(&self, directory: Ino) -> Result<Ino> {
-        self.0.parent(directory.0).map(Ino).map_err(error)
+        self.0.parent(directory.0).map(Ino).map_err(error_of)
     }
 
     fn link(&self, ino: Ino) -> Result<Vec<u8>> {
-        self.0.readlink(ino.0).map_err(error)
+        self.0.readlink(ino.0).map_err(error_of)
     }
 
     fn read(&self, ino: Ino, offset: u64, size: u32) -> Result<Bytes> {
-        let read = self.0.read_now(ino.0, offset, size).map_err(error);
+        let read = self.0.read_now(ino.0, offset, size).map_err(error_of);
         read.map(Bytes::from_owner)
     }
 
@@ -142,12 +126,12 @@ impl Nodes for Followed {
         start: u64,
         emit: &mut dyn FnMut(&str, Attr, u64) -> bool,
     ) -> Result<()> {
-        let handle = self.0.opendir(directory.0).map_err(error)?;
+        let handle = self.0.opendir(directory.0).map_err(error_of)?;
         let mut each =
             |entry: edit::Entry<'_>| emit(entry.name, attr(entry.attributes), entry.next);
         let listed = self.0.readdir(directory.0, handle, start, &mut each);
         self.0.release(handle);
-        listed.map_err(error)
+        listed.map_err(error_of)
     }
 
     fn forget(&self, ino: Ino) {

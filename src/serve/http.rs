@@ -29,7 +29,7 @@ use super::connection::{Connection, Patience, Phase, accepted};
 use super::dav::{self, MAX_BODY};
 use super::guard::{Brake, Guard};
 use super::head::{HEADERS, Head};
-use super::job::{Job, Piece};
+use super::job::{Job, Piece, Work};
 use super::pieces::{Permit, Permits, Queue, Urgency};
 use super::records;
 use super::route::Call;
@@ -122,14 +122,6 @@ pub(super) fn run(
         let _ = timeout(GRACE, ended).await;
         Ok(())
     })
-}
-
-/// What the thread with the connections shares with those that read.
-pub(super) struct Work {
-    /// What they are to do.
-    pub(super) queue: Arc<Queue<Job>>,
-    /// The memory of all of them.
-    pub(super) budget: Arc<Budget>,
 }
 
 /// The state of the thread.

@@ -1,13 +1,17 @@
 //! Work that the thread with the connections has for the reading threads.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use tokio::sync::oneshot;
 
 use super::answer::{Answer, Broken, Pieces};
 use super::head::Head;
+use super::pieces::Queue;
 use super::route::Call;
 use super::site::Served;
 use super::{dispatch, nfs};
+use crate::memory::budget::Budget;
 
 /// Work for a reading thread, with where its result goes.
 pub(super) enum Job {
@@ -17,6 +21,14 @@ pub(super) enum Job {
     Piece(Box<dyn Pieces>, usize, oneshot::Sender<Piece>),
     /// To answer a call of NFS.
     Call(Vec<u8>, oneshot::Sender<Option<Vec<u8>>>),
+}
+
+/// What the thread with the connections shares with those that read.
+pub(super) struct Work {
+    /// What they are to do.
+    pub(super) queue: Arc<Queue<Job>>,
+    /// The memory of all of them.
+    pub(super) budget: Arc<Budget>,
 }
 
 /// A piece of a body, and where the next ones come from.

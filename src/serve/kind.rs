@@ -126,6 +126,7 @@ mod tests {
             assert_eq!(media_type(name), BYTES, "{name}");
         }
         assert_eq!(media_type("A.PNG"), "image/png");
+        assert_eq!(media_type("a.glb"), "model/gltf-binary");
         assert_eq!(media_type("a.tdf"), TEXT);
     }
 

@@ -53,7 +53,7 @@ pub use self::connection::Patience;
 pub use self::followed::Followed;
 pub use self::guard::{Guard, HostName, Network, Token};
 pub use self::handles::Handles;
-use self::job::Job;
+use self::job::{Job, Work};
 pub use self::page::has_explorer;
 use self::pieces::Queue;
 pub use self::site::{Equipment, Served, SourceIdentity};
@@ -107,7 +107,7 @@ impl Serving {
         let (stop, stopped) = watch::channel(false);
         // The confined thread could not make its epoll descriptor.
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let work = http::Work {
+        let work = Work {
             queue: queue.clone(),
             budget: served.budget().clone(),
         };

@@ -14,8 +14,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::spawn_local;
 
 use super::connection::{Connection, Patience, Phase, accepted};
-use super::http::Work;
-use super::job::Job;
+use super::job::{Job, Work};
 use super::pieces::{Queue, Urgency};
 
 /// Longest record: no call that is answered has a longer one.

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::clients::folder;
 use crate::kit::{Response, Server, folder_of, write_request};
 
 const INFINITE: &str = "<D:propfind-finite-depth/>";

@@ -1,11 +1,13 @@
 //! The bytes of files.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use fixtures::container_seeds::zip_with;
 use fixtures::hpi::{File, V1, dir, file};
 use fixtures::noise;
 use hpimount_containers::hpi::chunk::Method;
+use serde_json::Value;
 use testkit::listed::cat;
 use testkit::mount::{BIG, Fixture, SMALL, big};
 
@@ -136,6 +138,53 @@ fn paths_that_lead_elsewhere_are_refused() {
             !text.contains("root:") && text != "secret",
             "{target}: {text}"
         );
+    }
+}
+
+/// Returns a folder with a link that leads out, and archives of it.
+fn sources_with_a_link(work: &Path) -> Vec<PathBuf> {
+    let folder = work.join("folder");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("a.txt"), "text").unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", folder.join("link")).unwrap();
+    let (zip, tar) = (work.join("a.zip"), work.join("a.tar"));
+    std::fs::write(&zip, Server::start([&folder]).bytes("/zip/")).unwrap();
+    let mut packing = std::process::Command::new("tar");
+    packing.arg("-cf").arg(&tar).arg("-C").arg(&folder);
+    assert!(packing.args(["a.txt", "link"]).status().unwrap().success());
+    vec![folder, zip, tar]
+}
+
+#[test]
+fn a_link_that_leads_out_is_found_by_no_route() {
+    let work = tempfile::tempdir().unwrap();
+    for source in sources_with_a_link(work.path()) {
+        let server = Server::start([&source]);
+        let listed = server.json("/api/list");
+        let links = listed["entries"].as_array().unwrap().iter();
+        let mut links = links.filter(|entry| entry["kind"] == "link");
+        let link = links.next().unwrap();
+        assert_eq!(
+            (&link["name"], &link["target"]),
+            (&"link".into(), &Value::Null)
+        );
+        for target in [
+            "/files/link",
+            "/converted/link",
+            "/dav/link",
+            "/thumb/link",
+            "/zip/link",
+            "/api/list?path=link",
+            "/api/where?path=link",
+            "/api/diff?a=link&b=link",
+            "/?path=link",
+        ] {
+            let sent = server.get(target);
+            assert_eq!(sent.status, 404, "{} {target}", source.display());
+            assert!(!sent.text().contains("root:"), "{target}");
+        }
+        let asked = server.send("PROPFIND", "/dav/link", &[("Depth", "0")]);
+        assert_eq!(asked.status, 404);
     }
 }
 

@@ -253,7 +253,7 @@ fn libnfs_lists_and_reads() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let count = testkit::trial::part(3000, 20_000);
+    let count = testkit::trial::part(3000, 100_000);
     fs::create_dir(folder.path().join("Many")).unwrap();
     for number in 0..count {
         fs::write(folder.path().join(format!("Many/{number}.bin")), "").unwrap();

@@ -89,6 +89,10 @@ fn other_programs_read_the_archive() {
         .status()
         .unwrap();
     assert!(compared.success());
+    if has_programs(&["7z"]) {
+        let tested = Command::new("7z").arg("t").arg(&path).output().unwrap();
+        assert!(tested.status.success(), "{tested:?}");
+    }
     let times = [sub.join("a.bin"), out.join("a.bin")].map(|path| {
         let modified = fs::metadata(path).unwrap().modified().unwrap();
         modified
@@ -118,6 +122,13 @@ fn an_archive_larger_than_4_gib_is_read_by_its_directory() {
     crate::kit::write_request(&mut stream, "GET", "/zip/sub", &server.address, &headers);
     crate::kit::save(stream, &path);
     assert_eq!(cat(&path, &["b"]), b"after it");
+    if has_programs(&["unzip"]) {
+        let read = Command::new("unzip")
+            .arg("-p")
+            .args([&path, Path::new("b")])
+            .output();
+        assert_eq!(read.unwrap().stdout, b"after it");
+    }
     let listed = run(hpi("list").arg("--json").arg(&path));
     assert!(
         listed.stdout.contains(&format!("\"size\":{size}")),
