@@ -1,7 +1,7 @@
 //! Who is answered: token, Host and Origin (docs/SERVING.md, Security).
 
-use std::cell::RefCell;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use base64::Engine;
@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::answer::Refusal;
 use super::head::Head;
+use crate::sync::lock;
 
 /// Shortest word that is accepted as a token.
 const MIN_TOKEN: usize = 16;
@@ -137,7 +138,7 @@ pub struct Guard {
     /// `None` if nothing needs a token.
     token: Option<Token>,
     /// A token that is valid once, to open the page.
-    start: RefCell<Option<Token>>,
+    start: Mutex<Option<Token>>,
     /// Hosts that are not loopback.
     hosts: Vec<HostName>,
     /// The clients that are answered; all if it is empty.
@@ -155,7 +156,7 @@ impl Guard {
     ) -> Self {
         Self {
             token,
-            start: RefCell::default(),
+            start: Mutex::default(),
             hosts,
             networks,
             port,
@@ -166,7 +167,7 @@ impl Guard {
     #[must_use]
     pub fn starting_with(self, start: Option<Token>) -> Self {
         Self {
-            start: start.into(),
+            start: Mutex::new(start),
             ..self
         }
     }
@@ -240,7 +241,7 @@ impl Guard {
         let is_start =
             head.path == "/" && head.method == "GET" && head.parameter("token").is_some();
         let is_valid = |start: &mut Token| is_start && start.is(token);
-        self.start.borrow_mut().take_if(is_valid).is_some()
+        lock(&self.start).take_if(is_valid).is_some()
     }
 
     /// Returns whether a host is this server.

@@ -1,12 +1,10 @@
 //! Requests and records without a network, as fuzzers send them.
 
-use std::sync::Arc;
-
 use super::answer::{Answer, Content};
 use super::guard::Guard;
 use super::head::{HEADERS, Head};
 use super::route::Call;
-use super::site::{PIECE, Site};
+use super::site::{PIECE, Served};
 use super::{dispatch, nfs};
 
 /// Most bytes of an answer that are read.
@@ -79,7 +77,7 @@ impl Answered {
 }
 
 /// Answers a request.
-pub fn answer(site: &Arc<Site>, guard: &Guard, request: Request<'_>) -> Answered {
+pub fn answer(served: &Served, guard: &Guard, request: Request<'_>) -> Answered {
     let (path, query) = request
         .target
         .split_once('?')
@@ -104,15 +102,13 @@ pub fn answer(site: &Arc<Site>, guard: &Guard, request: Request<'_>) -> Answered
             if let Call::Properties { body, .. } = &mut call {
                 request.body.clone_into(body);
             }
-            dispatch::answer(site, &head, &call)
+            dispatch::answer(&served.now(), &head, &call)
         }
         Err(refusal) => refusal.answer(&head),
     })
 }
 
 /// Answers a record of NFS or MOUNT; `None` if it is no call.
-pub fn reply(site: &Arc<Site>, record: &[u8]) -> Option<Vec<u8>> {
-    let reply = nfs::answer(site, record);
-    site.vfs().trim_numbers();
-    reply
+pub fn reply(served: &Served, record: &[u8]) -> Option<Vec<u8>> {
+    nfs::answer(served, record)
 }

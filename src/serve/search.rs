@@ -121,7 +121,7 @@ pub(super) fn answer(site: &Arc<Site>, query: &Query) -> Result<Answer, Refusal>
                 "path": file.path,
                 "kind": "file",
                 "size": file.size,
-                "view": Place::find(site.vfs(), &file.path).ok().and_then(|place| view(&place)),
+                "view": Place::find(site, &file.path).ok().and_then(|place| view(&place)),
                 "in": "text",
                 "snippet": file.snippet,
             })
@@ -172,13 +172,14 @@ fn has_type(name: &str, wanted: Option<&str>) -> bool {
 
 /// Returns an entry of an answer; `None` if it is not there any more.
 fn found(site: &Arc<Site>, path: &str) -> Option<Value> {
-    let attr = match Place::find(site, path) {
-        Ok(place) => Some(place.found.attr),
+    let place = match Place::find(site, path) {
+        Ok(place) => Some(place),
         // It was deleted since its name was collected.
         Err(_) if site.is_followed() => return None,
         // A link that leads nowhere.
         Err(_) => None,
     };
+    let attr = place.as_ref().map(|place| place.found.attr);
     let kind = attr.map_or("file", |attr| match attr.kind {
         FileKind::Directory => "directory",
         FileKind::File | FileKind::Symlink => "file",

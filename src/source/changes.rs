@@ -605,7 +605,7 @@ mod tests {
         fs::write(path("a"), "old").unwrap();
         let pool: Arc<FilePool> = Arc::default();
         let file = |name: &str| {
-            let (mut folder, _) = read_changes(root.path(), &pool).unwrap();
+            let (mut folder, _) = read_changes(root.path(), &pool, DiskNames::Plain).unwrap();
             match folder.entries.remove(name) {
                 Some(Change::File(file)) => file,
                 _ => panic!("{name} is no file"),

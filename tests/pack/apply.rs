@@ -555,9 +555,9 @@ fn damaged_originals_are_refused_or_changed_and_never_panic() {
             let mut folder = Folder::default();
             for name in ["a.txt", "a.ifp", "NEW.DAT", "bits.psx"] {
                 let new = NewFile::new(name, source(&noise(1, 3000)));
-                folder.entries.insert(name.to_owned(), Change::File(new));
+                folder.entries.insert(name.into(), Change::File(new));
             }
-            folder.entries.insert("m.txt".to_owned(), Change::Deleted);
+            folder.entries.insert("m.txt".into(), Change::Deleted);
             let original = Original {
                 partner: &|_| beside.as_deref().map(source),
                 ..Original::alone(source(&bytes), seed.name)

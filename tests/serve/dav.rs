@@ -1,7 +1,5 @@
 //! WebDAV by its rules.
 
-use std::fs;
-
 use crate::clients::folder;
 use crate::kit::{Response, Server, folder_of, write_request};
 

@@ -29,7 +29,7 @@ use crate::mount::assets::context::Context;
 use crate::mount::assets::editable::{memory_of_part, unexpected};
 use crate::mount::tree::subtree::FileOfAsset;
 use crate::mount::tree::{asset, place};
-use crate::mount::{Error, Ino, Options, Vfs, format_of};
+use crate::mount::{Ino, Options, Vfs, format_of};
 use hpimount_assets::view::ViewFormat;
 use hpimount_assets::view::edit;
 use hpimount_assets::view::import::{Changed, Edit, Imported};

@@ -67,7 +67,7 @@ impl<'v, 'n> HiddenCompanions<'v, 'n> {
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] if the file is no asset, or the errors of building it.
-pub(super) fn meta_of<'v>(vfs: &'v Vfs, asset: &Node<'v>) -> Result<FoundCompanion<'v>> {
+pub(crate) fn meta_of<'v>(vfs: &'v Vfs, asset: &Node<'v>) -> Result<FoundCompanion<'v>> {
     let name = asset.tree().name(asset.index);
     let file = asset.file().ok_or(Error::NotFound)?;
     let asset_type = file.volume.volume.asset(file.file);
@@ -78,6 +78,6 @@ pub(super) fn meta_of<'v>(vfs: &'v Vfs, asset: &Node<'v>) -> Result<FoundCompani
 }
 
 fn enter(vfs: &Vfs, origin: Origin, name: String) -> Result<FoundCompanion<'_>> {
-    let root = Node::entered_root(vfs.subtree(origin)?);
+    let root = Node::entered_root(vfs.mount.subtree(origin)?);
     Ok(FoundCompanion { root, name })
 }

@@ -56,7 +56,7 @@ impl<'v> Listing<'v> {
     /// until it returns that its buffer is full.
     pub(crate) fn plain(&self, emit: &mut dyn FnMut(&str, Ino, FileKind, u64) -> bool) {
         for (next, name, node) in self.entries() {
-            self.vfs.reader.stats.count(|stats| &stats.entries);
+            self.vfs.reader().stats.count(|stats| &stats.entries);
             let kind = node.kind().map_or(FileKind::File, InodeKind::file_kind);
             if emit(name, node.ino(), kind, next) {
                 break;
@@ -76,7 +76,7 @@ impl<'v> Listing<'v> {
         emit: &mut dyn FnMut(&str, Attr, u64) -> bool,
     ) -> Result<()> {
         for (number, (next, name, child)) in self.entries().enumerate() {
-            self.vfs.reader.stats.count(|stats| &stats.entries);
+            self.vfs.reader().stats.count(|stats| &stats.entries);
             let attr = match Attr::of_unknown_size(self.vfs, &child) {
                 Some(attr) => {
                     self.vfs.look(attr.ino);

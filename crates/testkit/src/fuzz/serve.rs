@@ -4,12 +4,12 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use fixtures::{hpi, noise, png_of, text};
 use hpimount::mount::{Options, Sources, Vfs};
 use hpimount::serve::offline::{Answered, Request, answer, reply};
-use hpimount::serve::{Guard, Handles, Site, SourceIdentity, Texts, Token};
+use hpimount::serve::{Equipment, Guard, Handles, Served, SourceIdentity, Texts, Token};
 use hpimount_containers::hpi::chunk::Method;
 use quick_xml::events::Event;
 use tempfile::TempDir;
@@ -35,7 +35,7 @@ const FILES: [&str; 4] = ["a.txt", "Sub & <dir>/50% #1 ü?.bin", "empty", "large
 const MAX_ANSWER: usize = 4 << 20;
 
 struct Server {
-    site: Arc<Site>,
+    served: Served,
     guard: Guard,
     /// The bytes of [`FILES`].
     contents: [Vec<u8>; FILES.len()],
@@ -79,9 +79,14 @@ impl Server {
         let token = Some(Token::new(TOKEN).unwrap());
         // Handles are the same in each run, so that those in a corpus stay valid.
         let handles = Handles::new(token.clone(), 1);
-        let site = Site::new(vfs, &identity, 1, Texts::none(), handles);
+        let equipment = Equipment {
+            identity,
+            salt: 1,
+            texts: Texts::none(),
+            handles,
+        };
         let mut server = Self {
-            site: Arc::new(site),
+            served: Served::fixed(vfs, equipment),
             guard: Guard::new(token, Vec::new(), Vec::new(), 8417),
             contents,
             handles: Default::default(),
@@ -99,14 +104,14 @@ impl Server {
 
     /// Returns the handle in the results of a call.
     fn handle(&self, record: &[u8]) -> Vec<u8> {
-        let reply = reply(&self.site, record).unwrap();
+        let reply = reply(&self.served, record).unwrap();
         let results = &reply[REPLY_HEAD..];
         assert_eq!(results[..8], [0, 0, 0, 0, 0, 0, 0, 16], "{results:?}");
         results[8..24].to_vec()
     }
 
     fn answer(&self, request: Request<'_>) -> Answered {
-        let answered = answer(&self.site, &self.guard, request);
+        let answered = answer(&self.served, &self.guard, request);
         assert_ne!(answered.status, 500, "{request:?}");
         assert!(!answered.is_broken, "{request:?}");
         assert!(answered.body.len() < MAX_ANSWER);
@@ -405,7 +410,7 @@ pub fn serve_rpc(data: &[u8]) {
     let procedure = u32::from(procedure);
     let handle = usize::from(handle);
     if procedure == 0 {
-        if let Some(reply) = reply(&server.site, rest) {
+        if let Some(reply) = reply(&server.served, rest) {
             assert_eq!(reply[..4], rest[..4], "the reply is to another call");
             assert!(reply.len() < MAX_REPLY && reply.len().is_multiple_of(4));
         }
@@ -420,7 +425,7 @@ pub fn serve_rpc(data: &[u8]) {
         0..=31 => call(NFS, procedure, &arguments),
         _ => call(MOUNT, procedure % 8, &arguments),
     };
-    let reply = reply(&server.site, &record).unwrap();
+    let reply = reply(&server.served, &record).unwrap();
     assert_eq!(reply[..4], ID.to_be_bytes());
     assert!(reply.len() < MAX_REPLY && reply.len().is_multiple_of(4));
     let contents = match handle {
