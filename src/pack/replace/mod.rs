@@ -8,7 +8,6 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use self::names::Names;
 use super::apply::MEMORY;
 use super::copy::copy;
 use super::hip::file_size;
@@ -19,13 +18,13 @@ use crate::memory::budget::Budget;
 use crate::mount::{self, Converter, ForAsset};
 use crate::platform::FileKind;
 use crate::source::{FilePool, FileSource};
-use hpimount_containers::changes::{self, NewFile, Report, Spliced};
+use hpimount_containers::changes::{self, NewFile, Report, Spliced, Tree};
 use hpimount_containers::format::{Input, Options};
 use hpimount_containers::formats;
 use hpimount_containers::hip::splice::{NewAssets, splice};
 use hpimount_containers::hpi::splice::Original;
 use hpimount_containers::io::{self, ReadAt};
-use hpimount_containers::volume::FileId;
+use hpimount_containers::volume::{FileId, NodeId};
 use hpimount_containers::write::{File, Source};
 use hpimount_containers::{hip, hpi};
 
@@ -63,7 +62,7 @@ impl Plan {
             path: path.to_owned(),
         };
         if format.name == hip::FORMAT.name {
-            let (spliced, report) = of_hip(&original, input, replacements, &pool)?;
+            let (spliced, report) = of_hip(&original, replacements, &pool)?;
             return Ok(Self::Hip(spliced, original.path, Box::new(report)));
         }
         if format.name != hpi::FORMAT.name {
@@ -108,19 +107,17 @@ impl std::fmt::Debug for Plan {
     }
 }
 
-/// Plans to replace assets of the HIP archive that `input` describes. Returns the
-/// archive, and what became of files that were encoded.
+/// Plans to replace assets of a HIP archive. Returns the archive, and what became of
+/// files that were encoded.
 fn of_hip(
     original: &Original,
-    input: Input<'_>,
     replacements: &[Replacement],
     pool: &Arc<FilePool>,
 ) -> Result<(Spliced, Report)> {
     let path = &original.path;
     let failed = |error: io::Error| Error::source(path, error);
-    let mut names = Names::new();
-    (hip::FORMAT.open)(input, &mut names).map_err(failed)?;
-    let offsets = hip::Offsets::read(&original.bytes).map_err(failed)?;
+    let mut names = Tree::default();
+    let offsets = hip::Offsets::read(&original.bytes, &mut names).map_err(failed)?;
     let by_id = |name: &str| with_id(&offsets, name);
     let mut assets = NewAssets::new();
     let mut edited = Vec::new();
@@ -134,7 +131,7 @@ fn of_hip(
         let source = FileSource::open(&replacement.file, pool).map_err(failed)?;
         let shown = replacement.file.to_string_lossy();
         let new = NewFile::new(shown, Arc::new(source));
-        let other = hip::needs::of_asset(&*original.bytes, &offsets, id.0, &new);
+        let other = hip::needs::of_asset(&offsets, id.0, &new);
         let other = other.map_err(|error| Error::source(&replacement.file, error))?;
         match other {
             None => drop(assets.insert(id.0, new)),
@@ -188,7 +185,7 @@ fn encode(original: &Original, edited: Vec<ForAsset>, assets: &mut NewAssets) ->
 /// Plans to replace files of an HPI archive.
 fn of_hpi(original: Original, replacements: &[Replacement]) -> Result<hpi::splice::Plan> {
     let path = &original.path;
-    let mut names = Names::new();
+    let mut names = Tree::default();
     let offsets = hpi::Offsets::read(&original.bytes, &mut names);
     let offsets = offsets.map_err(|error| Error::source(path, error))?;
     let found = find(path, &names, replacements, &|_| Vec::new())?;
@@ -199,7 +196,7 @@ fn of_hpi(original: Original, replacements: &[Replacement]) -> Result<hpi::splic
         }
         Ok(hpi::splice::Replacement {
             id,
-            path: names.path_of(id),
+            path: names.path(names.node_of(id).unwrap_or(NodeId(0))),
             file: File {
                 source: Source::Path(replacement.file.clone()),
                 modified: modified(&found),
@@ -214,15 +211,14 @@ fn of_hpi(original: Original, replacements: &[Replacement]) -> Result<hpi::splic
 /// Returns the file that each name refers to.
 fn find<'a>(
     archive: &Path,
-    names: &Names,
+    names: &Tree,
     replacements: &'a [Replacement],
     by_id: &dyn Fn(&str) -> Vec<FileId>,
 ) -> Result<Vec<(FileId, &'a Replacement)>> {
     let mut seen: HashMap<FileId, &str> = HashMap::new();
     let found = replacements.iter().map(|replacement| {
         let name = &replacement.name;
-        let file = names
-            .find(name, by_id(name))
+        let file = names::find(names, name, by_id(name))
             .map_err(|problem| refused(archive, replacement, &problem))?;
         if let Some(other) = seen.insert(file, name) {
             let problem = format!("is the same file as {other}");

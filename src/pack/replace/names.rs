@@ -2,27 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use hpimount_containers::io::Result;
-use hpimount_containers::text::file_name;
-use hpimount_containers::volume::{Entry, FileId, Name, NodeId, Sink};
+use hpimount_containers::changes::{Kind, Tree};
+use hpimount_containers::volume::{FileId, NodeId};
 
 /// Maximum number of files that an error lists.
 const MAX_LISTED: usize = 20;
-
-/// The names of an archive's files in a mount.
-#[derive(Debug, Default)]
-pub(super) struct Names {
-    /// Node 0 is the root.
-    nodes: Vec<Node>,
-}
-
-#[derive(Debug)]
-struct Node {
-    parent: u32,
-    name: Box<str>,
-    /// The file, also for a link to it.
-    file: Option<FileId>,
-}
 
 /// How well a path matches a name, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,156 +19,98 @@ enum Fit {
     End,
 }
 
-impl Names {
-    pub(super) fn new() -> Self {
-        let root = Node {
-            parent: 0,
-            name: "".into(),
-            file: None,
+/// Returns the file of an archive that `name` refers to: by its path, or by the end of
+/// its path. `by_id` contains the files with `name` as their id.
+///
+/// # Errors
+/// Returns a message if no file or several files match.
+pub(super) fn find(
+    tree: &Tree,
+    name: &str,
+    by_id: Vec<FileId>,
+) -> std::result::Result<FileId, String> {
+    let parts = name.split('/').filter(|part| !matches!(*part, "" | "."));
+    let wanted: Vec<&str> = parts.collect();
+    let folded: Vec<String> = wanted.iter().map(|part| part.to_lowercase()).collect();
+    // The best match of each file, and its node.
+    let mut fits: BTreeMap<u32, (Fit, u32)> = BTreeMap::new();
+    for (node, _) in tree.nodes() {
+        let (Some(file), Some(fit)) = (file_of(tree, node), fit(tree, node, &wanted, &folded))
+        else {
+            continue;
         };
-        Self { nodes: vec![root] }
+        let best = fits.entry(file.0).or_insert((fit, node.0));
+        *best = (*best).min((fit, node.0));
     }
-
-    /// Returns the file that `name` refers to: by its path, or by the end of
-    /// its path. `by_id` contains the files with `name` as their id.
-    ///
-    /// # Errors
-    /// Returns a message if no file or several files match.
-    pub(super) fn find(
-        &self,
-        name: &str,
-        by_id: Vec<FileId>,
-    ) -> std::result::Result<FileId, String> {
-        let parts = name.split('/').filter(|part| !matches!(*part, "" | "."));
-        let wanted: Vec<&str> = parts.collect();
-        let folded: Vec<String> = wanted.iter().map(|part| part.to_lowercase()).collect();
-        // The best match of each file, and its node.
-        let mut fits: BTreeMap<u32, (Fit, usize)> = BTreeMap::new();
-        for (number, node) in self.nodes.iter().enumerate() {
-            let (Some(file), Some(fit)) = (node.file, self.fit(number, &wanted, &folded)) else {
-                continue;
-            };
-            let best = fits.entry(file.0).or_insert((fit, number));
-            *best = (*best).min((fit, number));
-        }
-        let best = fits.values().map(|&(fit, _)| fit).min();
-        if best != Some(Fit::Path) && !by_id.is_empty() {
-            fits.clear();
-            for file in by_id {
-                let node = self.nodes.iter().position(|node| node.file == Some(file));
-                fits.insert(file.0, (Fit::End, node.unwrap_or_default()));
-            }
-        } else if let Some(best) = best {
-            fits.retain(|_, &mut (fit, _)| fit == best);
-        }
-        let mut found = fits.keys();
-        match (found.next(), found.next()) {
-            (Some(&file), None) => Ok(FileId(file)),
-            (None, _) => Err("the archive has no such file".to_owned()),
-            _ => {
-                let paths = fits.values().map(|&(_, node)| self.path(node));
-                let mut paths: Vec<String> = paths.collect();
-                paths.sort();
-                let more = paths.len().saturating_sub(MAX_LISTED);
-                paths.truncate(MAX_LISTED);
-                let mut list = paths.join(", ");
-                if more > 0 {
-                    list += &format!(" and {more} more");
-                }
-                Err(format!("is the name of several files: {list}"))
-            }
-        }
-    }
-
-    /// Returns how the path of a node matches a name, given in components and
-    /// in folded components.
-    fn fit(&self, node: usize, wanted: &[&str], folded: &[String]) -> Option<Fit> {
-        let mut fit = Fit::Path;
-        let mut node = node;
-        for (part, folded) in wanted.iter().zip(folded).rev() {
-            let Node { parent, name, .. } = &self.nodes[node];
-            if node == 0 {
-                return None;
-            }
-            if **name != **part {
-                fit = Fit::PathInOtherCase;
-                if name.to_lowercase() != **folded {
-                    return None;
-                }
-            }
-            node = *parent as usize;
-        }
-        match (wanted, node) {
-            ([], _) => None,
-            (_, 0) => Some(fit),
-            _ => Some(Fit::End),
-        }
-    }
-
-    /// Returns the path of a node.
-    fn path(&self, node: usize) -> String {
-        let mut parts = Vec::new();
-        let mut at = node;
-        while at != 0 {
-            parts.push(&*self.nodes[at].name);
-            at = self.nodes[at].parent as usize;
-        }
-        parts.reverse();
-        parts.join("/")
-    }
-
-    /// Returns the path of a file.
-    pub(super) fn path_of(&self, file: FileId) -> String {
-        let node = self.nodes.iter().position(|node| node.file == Some(file));
-        self.path(node.unwrap_or_default())
-    }
-
-    fn add(&mut self, parent: NodeId, name: Name<'_>, file: Option<FileId>) -> NodeId {
-        let id = NodeId(self.nodes.len() as u32);
-        self.nodes.push(Node {
-            parent: parent.0,
-            name: file_name(name).into(),
-            file,
+    let best = fits.values().map(|&(fit, _)| fit).min();
+    if best != Some(Fit::Path) && !by_id.is_empty() {
+        let named = by_id.into_iter().map(|file| {
+            let node = tree.node_of(file).unwrap_or(NodeId(0));
+            (file.0, (Fit::End, node.0))
         });
-        id
+        fits = named.collect();
+    } else if let Some(best) = best {
+        fits.retain(|_, &mut (fit, _)| fit == best);
     }
-
-    fn file_of(&self, node: NodeId) -> Option<FileId> {
-        self.nodes.get(node.0 as usize)?.file
+    let mut found = fits.keys();
+    match (found.next(), found.next()) {
+        (Some(&file), None) => Ok(FileId(file)),
+        (None, _) => Err("the archive has no such file".to_owned()),
+        _ => {
+            let paths = fits.values().map(|&(_, node)| tree.path(NodeId(node)));
+            let mut paths: Vec<String> = paths.collect();
+            paths.sort();
+            let more = paths.len().saturating_sub(MAX_LISTED);
+            paths.truncate(MAX_LISTED);
+            let mut list = paths.join(", ");
+            if more > 0 {
+                list += &format!(" and {more} more");
+            }
+            Err(format!("is the name of several files: {list}"))
+        }
     }
 }
 
-impl Sink for Names {
-    fn root(&self) -> NodeId {
-        NodeId(0)
+/// Returns the file that a node is a name of.
+fn file_of(tree: &Tree, node: NodeId) -> Option<FileId> {
+    match tree.node(tree.resolve(node)).kind {
+        Kind::File(entry) => entry.map(|entry| entry.file),
+        _ => None,
     }
+}
 
-    fn dir(&mut self, parent: NodeId, name: Name<'_>, _modified: Option<i64>) -> Result<NodeId> {
-        Ok(self.add(parent, name, None))
+/// Returns how the path of a node matches a name, given in components and in folded
+/// components.
+fn fit(tree: &Tree, node: NodeId, wanted: &[&str], folded: &[String]) -> Option<Fit> {
+    let mut fit = Fit::Path;
+    let mut at = node;
+    for (part, folded) in wanted.iter().zip(folded).rev() {
+        if at == NodeId(0) {
+            return None;
+        }
+        let name = &*tree.node(at).name;
+        if name != *part {
+            fit = Fit::PathInOtherCase;
+            if name.to_lowercase() != **folded {
+                return None;
+            }
+        }
+        at = tree.parent(at);
     }
-
-    fn file(&mut self, parent: NodeId, name: Name<'_>, entry: Entry) -> Result<NodeId> {
-        Ok(self.add(parent, name, Some(entry.file)))
-    }
-
-    fn link(&mut self, parent: NodeId, name: Name<'_>, file: NodeId) -> Result<()> {
-        let file = self.file_of(file);
-        self.add(parent, name, file);
-        Ok(())
-    }
-
-    fn symlink(&mut self, parent: NodeId, name: Name<'_>, asset: Entry) -> Result<()> {
-        self.add(parent, name, Some(asset.file));
-        Ok(())
+    match (wanted, at) {
+        ([], _) => None,
+        (_, NodeId(0)) => Some(fit),
+        _ => Some(Fit::End),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hpimount_containers::volume::{Entry, Name, Sink};
 
-    fn names() -> Names {
-        let mut names = Names::new();
+    fn names() -> Tree {
+        let mut names = Tree::default();
         let entry = |file| Entry {
             file: FileId(file),
             size: Some(0),
@@ -213,7 +139,7 @@ mod tests {
     #[test]
     fn a_path_or_the_end_of_one_finds_a_file() {
         let names = names();
-        let find = |name| names.find(name, Vec::new());
+        let find = |name| find(&names, name, Vec::new());
         assert_eq!(find("Units/ARMPW.fbi"), Ok(FileId(0)));
         assert_eq!(find("/units/./armpw.FBI"), Ok(FileId(0)));
         assert_eq!(find("lone"), Ok(FileId(1)));
@@ -228,11 +154,11 @@ mod tests {
     fn a_name_of_several_files_lists_them() {
         let names = names();
         assert_eq!(
-            names.find("armpw.fbi", Vec::new()).unwrap_err(),
+            find(&names, "armpw.fbi", Vec::new()).unwrap_err(),
             "is the name of several files: Units/ARMPW.fbi, other/armpw.FBI"
         );
         assert_eq!(
-            names.find("other/Twin", Vec::new()).unwrap_err(),
+            find(&names, "other/Twin", Vec::new()).unwrap_err(),
             "is the name of several files: other/TWIN, other/twin"
         );
     }
@@ -240,10 +166,10 @@ mod tests {
     #[test]
     fn an_id_takes_precedence_over_the_end_of_a_path() {
         let names = names();
-        assert_eq!(names.find("lone", vec![FileId(3)]), Ok(FileId(3)));
-        assert_eq!(names.find("Units/lone", vec![FileId(3)]), Ok(FileId(1)));
+        assert_eq!(find(&names, "lone", vec![FileId(3)]), Ok(FileId(3)));
+        assert_eq!(find(&names, "Units/lone", vec![FileId(3)]), Ok(FileId(1)));
         assert_eq!(
-            names.find("0", vec![FileId(0), FileId(3)]).unwrap_err(),
+            find(&names, "0", vec![FileId(0), FileId(3)]).unwrap_err(),
             "is the name of several files: Units/ARMPW.fbi, other/twin"
         );
     }

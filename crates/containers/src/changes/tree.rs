@@ -368,7 +368,7 @@ impl Tree {
     }
 
     /// Returns the file that a link refers to, or the node itself.
-    pub(crate) fn resolve(&self, node: NodeId) -> NodeId {
+    pub fn resolve(&self, node: NodeId) -> NodeId {
         match self.row(node).kind {
             RowKind::Link(file) => NodeId(file),
             _ => node,

@@ -1,5 +1,6 @@
 //! The top-level blocks of an archive (FORMATS, HIP 1 and 7).
 
+use crate::format::Options;
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
 use super::block::{self, Header};
@@ -12,7 +13,7 @@ use crate::io::Warnings;
 const MAX_BLOCKS: usize = 64;
 
 /// Maximum length of PACK and HIPB, in bytes.
-pub(super) const MAX_HEADER_LENGTH: u64 = 1 << 20;
+const MAX_HEADER_LENGTH: u64 = 1 << 20;
 
 /// Maximum length of DICT, in bytes: enough for two million assets.
 pub(super) const MAX_DICT_LENGTH: u64 = 1 << 28;
@@ -47,13 +48,19 @@ pub(super) struct Stream {
 }
 
 impl Contents {
-    /// Reads the blocks of `source`.
+    /// Reads the blocks of `source`, and also where assets are described if it is to be
+    /// changed.
     ///
     /// # Errors
     /// Returns an error if the source cannot be read, or, unless `force`, if
     /// DICT is damaged.
-    pub(super) fn read(source: &dyn ReadAt, force: bool, warnings: &mut Warnings) -> Result<Self> {
+    pub(super) fn read(
+        source: &dyn ReadAt,
+        options: &Options,
+        warnings: &mut Warnings,
+    ) -> Result<Self> {
         let mut contents = Self::default();
+        contents.toc.places = options.to_change.then(Vec::new);
         let (mut has_package, mut has_toc) = (false, false);
         let mut offset = 0;
         for _ in 0..MAX_BLOCKS {
@@ -73,7 +80,7 @@ impl Contents {
                     has_toc = true;
                     let body = body(source, header, MAX_DICT_LENGTH, warnings)?;
                     let cursor = Cursor::new(&body, header.body(), Endian::Big);
-                    contents.toc.read(cursor, force, warnings)?;
+                    contents.toc.read(cursor, options.force, warnings)?;
                 }
                 b"STRM" => {
                     let stream = Stream::read(source, header)?;
@@ -201,7 +208,8 @@ mod tests {
 
     fn read(bytes: Vec<u8>) -> (Contents, Vec<String>) {
         let mut warnings = Warnings::default();
-        let contents = Contents::read(&bytes, false, &mut warnings).unwrap();
+        let options = Options::default();
+        let contents = Contents::read(&bytes, &options, &mut warnings).unwrap();
         (contents, warnings.texts())
     }
 

@@ -131,7 +131,7 @@ fn declared(input: Input<'_>, sink: &mut dyn Sink) -> Result<Hip> {
 impl Hip {
     fn read(source: Arc<dyn ReadAt>, options: &Options) -> Result<Self> {
         let mut warnings = Warnings::default();
-        let mut contents = Contents::read(&*source, options.force, &mut warnings)?;
+        let mut contents = Contents::read(&*source, options, &mut warnings)?;
         let hipb = contents.hipb.as_ref();
         let game = detect::game(&contents.package, hipb);
         let assets = contents.toc.assets.iter();
@@ -153,6 +153,15 @@ impl Hip {
             force: options.force,
             warnings: warnings.texts(),
         })
+    }
+
+    /// Reads the tables of an archive that is to be changed.
+    fn to_change(source: Arc<dyn ReadAt>) -> Result<Self> {
+        let options = Options {
+            to_change: true,
+            ..Options::default()
+        };
+        Self::read(source, &options)
     }
 
     fn item(&self, file: FileId) -> Option<Item> {

@@ -3,10 +3,7 @@
 
 use super::{Offsets, Platform};
 use crate::changes::NewFile;
-use crate::io::{Endian, ReadAt, Result, read_vec};
-
-/// Offset in AHDR's body of an asset's type.
-const TYPE_OFFSET: u64 = 4;
+use crate::io::{Endian, Result, read_vec};
 
 /// Number of bytes of a file that decide.
 const HEAD: usize = 512;
@@ -23,24 +20,16 @@ pub struct Other {
     pub extension: &'static str,
 }
 
-/// Returns why a file cannot be the asset with this number of the archive
-/// `source`; `None` if it may be.
+/// Returns why a file cannot be the asset with this number of an archive; `None` if
+/// it may be.
 ///
 /// # Errors
-/// Returns an error if either cannot be read.
+/// Returns an error if it cannot be read.
 ///
 /// # Panics
 /// Panics if there is no asset with this number.
-pub fn of_asset(
-    source: &dyn ReadAt,
-    offsets: &Offsets,
-    number: u32,
-    file: &NewFile,
-) -> Result<Option<Other>> {
-    let at = offsets.assets[number as usize].header + TYPE_OFFSET;
-    let mut code = [0; 4];
-    code.copy_from_slice(&read_vec(source, at, 4, "type")?);
-    of_type(code, offsets.platform, file)
+pub fn of_asset(offsets: &Offsets, number: u32, file: &NewFile) -> Result<Option<Other>> {
+    of_type(offsets.assets[number as usize].code, offsets.platform, file)
 }
 
 /// Returns why a file cannot be an asset of this type; `None` if it may be.

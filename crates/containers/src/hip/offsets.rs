@@ -4,14 +4,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::block;
-use super::contents::{self, MAX_DICT_LENGTH, MAX_HEADER_LENGTH};
+use super::contents::Contents;
 use super::detect::Platform;
-use super::{Hip, Options};
-use crate::io::{Cursor, Endian, ReadAt, Result, Warnings};
-
-/// Bytes of AHDR before ADBG.
-const ASSET_HEADER: usize = 24;
+use super::kinds::Code;
+use super::{Hip, tree};
+use crate::io::{ReadAt, Result};
+use crate::volume::Sink;
 
 /// Offset of the maxima in the body of PCNT.
 const MAXIMA: u64 = 8;
@@ -44,6 +42,8 @@ pub struct Offsets {
 pub struct AssetOffsets {
     /// Its id.
     pub id: u32,
+    /// The code of its type.
+    pub(super) code: Code,
     /// Absolute offset of its data.
     pub offset: u32,
     /// Length of its data in bytes.
@@ -85,12 +85,14 @@ pub(super) fn missing_length(assets: &[AssetOffsets], members: &[u32]) -> u64 {
 }
 
 impl Offsets {
-    /// Reads the tables of an archive.
+    /// Reads the tables of an archive, and declares everything in it to the sink.
     ///
     /// # Errors
     /// Returns an error if the source cannot be read or its tables are damaged.
-    pub fn read(source: &Arc<dyn ReadAt>) -> Result<Self> {
-        Self::of(&Hip::read(source.clone(), &Options::default())?)
+    pub fn read(source: &Arc<dyn ReadAt>, sink: &mut dyn Sink) -> Result<Self> {
+        let hip = Hip::to_change(source.clone())?;
+        tree::announce(&hip, sink)?;
+        Ok(Self::of(&hip))
     }
 
     /// Returns for each asset in a layer the layer with its data: of several, the first
@@ -109,47 +111,35 @@ impl Offsets {
         homes
     }
 
-    /// Finds the numbers of an archive that has been read.
-    pub(super) fn of(hip: &Hip) -> Result<Self> {
-        let source = &hip.source;
-        let mut fields = Vec::new();
-        let mut counts = None;
-        for &header in &hip.contents.blocks {
-            let longest = match &header.name {
-                b"PACK" => MAX_HEADER_LENGTH,
-                b"DICT" => MAX_DICT_LENGTH,
-                _ => continue,
-            };
-            // These warnings were reported when the tables were read.
-            let mut ignored = Warnings::default();
-            let body = contents::body(&**source, header, longest, &mut ignored)?;
-            let cursor = Cursor::new(&body, header.body(), Endian::Big);
-            match &header.name {
-                b"PACK" => counts = find_counts(cursor)?.or(counts),
-                _ => find_assets(cursor, &mut fields)?,
-            }
-        }
-        let assets: Vec<AssetOffsets> = hip
-            .contents
-            .toc
+    /// Finds the numbers of an archive that was read to be changed.
+    pub(super) fn of(hip: &Hip) -> Self {
+        let Contents { package, toc, .. } = &hip.contents;
+        let places = toc.places.iter().flatten();
+        let assets = toc
             .assets
             .iter()
-            .zip(fields)
-            .map(|(asset, (header, checksum))| AssetOffsets {
+            .zip(places)
+            .map(|(asset, place)| AssetOffsets {
                 id: asset.id,
+                code: asset.kind.code,
                 offset: asset.offset,
                 size: asset.size,
                 plus: asset.plus,
                 flags: asset.flags,
-                header,
-                checksum: checksum.zip(asset.checksum),
-            })
-            .collect();
+                header: place.header,
+                checksum: place.checksum.zip(asset.checksum),
+            });
+        let assets: Vec<AssetOffsets> = assets.collect();
+        let counts = package.counts.filter(|counts| counts.layers.is_some());
+        let maxima = counts.and_then(|counts| {
+            let maxima = [counts.max_asset?, counts.max_layer?, counts.max_xform?];
+            Some((counts.offset + MAXIMA, maxima))
+        });
         let (data_start, data_end) = data(hip, &assets);
         let blocks = hip.contents.blocks.iter();
         let stream = blocks.filter(|block| &block.name == b"STRM").copied();
         let stream = stream.chain(hip.contents.stream.and_then(|stream| stream.data));
-        Ok(Self {
+        Self {
             platform: hip.platform.value,
             sizes: stream
                 .map(|block| {
@@ -159,11 +149,11 @@ impl Offsets {
                 .collect(),
             assets,
             layers: hip.layout.layers.clone(),
-            counts: counts.map(|(field, _)| field),
-            maxima: counts.and_then(|(field, maxima)| Some((field + MAXIMA, maxima?))),
+            counts: counts.map(|counts| counts.offset),
+            maxima,
             data_start,
             data_end,
-        })
+        }
     }
 }
 
@@ -188,52 +178,4 @@ fn data(hip: &Hip, assets: &[AssetOffsets]) -> (u64, u64) {
         hipb.unwrap_or(length)
     });
     (start, end)
-}
-
-/// Finds PCNT's counts in the body of PACK: their offset, and the maxima after
-/// them.
-fn find_counts(mut body: Cursor) -> Result<Option<(u64, Option<[u32; 3]>)>> {
-    let mut ignored = Warnings::default();
-    let mut found = None;
-    while let Some(mut child) = block::next(&mut body, &mut ignored)? {
-        let offset = child.body.offset();
-        if &child.name == b"PCNT" && child.body.take(MAXIMA as usize, "PCNT").is_ok() {
-            let mut number = || block::number(&mut child.body, "PCNT");
-            let maxima = match (number(), number(), number()) {
-                (Some(asset), Some(layer), Some(xform)) => Some([asset, layer, xform]),
-                _ => None,
-            };
-            found = Some((offset, maxima));
-        }
-    }
-    Ok(found)
-}
-
-/// Finds the AHDR blocks in the body of DICT, and the checksum in each.
-fn find_assets(mut body: Cursor, found: &mut Vec<(u64, Option<u64>)>) -> Result<()> {
-    let mut ignored = Warnings::default();
-    while let Some(mut table) = block::next(&mut body, &mut ignored)? {
-        while let Some(mut entry) = block::next(&mut table.body, &mut ignored)? {
-            if (&table.name, &entry.name) != (b"ATOC", b"AHDR") {
-                continue;
-            }
-            let header = entry.body.offset();
-            entry.body.take(ASSET_HEADER, "AHDR")?;
-            let mut has_debug = false;
-            let mut checksum = None;
-            while let Some(mut child) = block::next(&mut entry.body, &mut ignored)? {
-                if &child.name != b"ADBG" || has_debug || child.body.i32("align").is_err() {
-                    continue;
-                }
-                has_debug = true;
-                block::take_string(&mut child.body, "name")?;
-                block::take_string(&mut child.body, "filename")?;
-                let offset = child.body.offset();
-                let exists = block::number(&mut child.body, "checksum").is_some();
-                checksum = exists.then_some(offset);
-            }
-            found.push((header, checksum));
-        }
-    }
-    Ok(())
 }

@@ -39,6 +39,8 @@ pub(super) struct Version {
 /// PCNT. Tools write zeros or wrong numbers, so nothing relies on it.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Counts {
+    /// Absolute offset of the first one.
+    pub(super) offset: u64,
     /// Number of AHDR blocks.
     pub(super) assets: Option<u32>,
     /// Number of LHDR blocks.
@@ -103,6 +105,7 @@ fn version(body: &mut Cursor) -> Option<Version> {
 
 fn counts(body: &mut Cursor) -> Counts {
     Counts {
+        offset: body.offset(),
         assets: block::number(body, "assetCount"),
         layers: block::number(body, "layerCount"),
         max_asset: block::number(body, "maxAssetSize"),

@@ -87,6 +87,17 @@ pub(super) struct Toc {
     ids: Vec<u32>,
     /// Names and source files of all assets.
     texts: Vec<u8>,
+    /// Where each asset is described, if the archive is read to be changed.
+    pub(super) places: Option<Vec<Place>>,
+}
+
+/// Where an asset is described.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    /// Absolute offset of AHDR's body.
+    pub(super) header: u64,
+    /// Absolute offset of the checksum, if there is one.
+    pub(super) checksum: Option<u64>,
 }
 
 impl Toc {
@@ -158,6 +169,10 @@ impl Toc {
         if self.assets.len() >= MAX_ENTRIES {
             return Err(too_many(entry.offset, MAX_ENTRIES, "entries"));
         }
+        let mut place = Place {
+            header: entry.body.offset(),
+            checksum: None,
+        };
         let header: &AssetHeader = entry.body.record("AHDR")?;
         let mut asset = Asset {
             id: header.id.get(),
@@ -177,26 +192,30 @@ impl Toc {
         };
         while let Some(child) = block::next(&mut entry.body, warnings)? {
             if &child.name == b"ADBG" && asset.align.is_none() {
-                self.read_debug(&mut asset, child.body)?;
+                place.checksum = self.read_debug(&mut asset, child.body)?;
             }
         }
         self.assets.push(asset);
+        if let Some(places) = &mut self.places {
+            places.push(place);
+        }
         Ok(())
     }
 
-    fn read_debug(&mut self, asset: &mut Asset, mut body: Cursor) -> Result<()> {
+    fn read_debug(&mut self, asset: &mut Asset, mut body: Cursor) -> Result<Option<u64>> {
         let Ok(align) = body.i32("align") else {
-            return Ok(());
+            return Ok(None);
         };
         let name = block::take_string(&mut body, "name")?;
         let source = block::take_string(&mut body, "filename")?;
         asset.align = Some(align);
         asset.name_length = name.len() as u32;
         asset.source_length = source.len() as u32;
+        let offset = body.offset();
         asset.checksum = block::number(&mut body, "checksum");
         self.texts.extend_from_slice(name);
         self.texts.extend_from_slice(source);
-        Ok(())
+        Ok(asset.checksum.map(|_| offset))
     }
 
     fn read_layer(&mut self, mut entry: Block, warnings: &mut Warnings) -> Result<()> {

@@ -23,11 +23,11 @@ use crate::io::{ReadAt, Result};
 /// Writes the archive.
 pub(super) fn apply(hip: &Hip, (): (), job: &mut Job<'_>) -> Result<Written> {
     let source = &hip.source;
-    let offsets = Offsets::of(hip)?;
+    let offsets = Offsets::of(hip);
     let mut kinds = Kinds::of(hip);
     let named = Named::collect(job, &mut kinds)?;
     for (&number, file) in &named.replaced {
-        if let Some(other) = needs::of_asset(&**source, &offsets, number, file)? {
+        if let Some(other) = needs::of_asset(&offsets, number, file)? {
             job.report.refuse(file.path(), refusal(&other));
         }
     }
@@ -50,7 +50,7 @@ fn refusal(other: &needs::Other) -> String {
 fn write(hip: &Hip, offsets: &Offsets, named: &Named, wanted: &Structure) -> Result<Spliced> {
     let (restructured, moved) = restructure(&hip.source, hip, offsets, wanted)?;
     let source: Arc<dyn ReadAt> = Arc::new(restructured);
-    let mut now = Offsets::read(&source)?;
+    let mut now = Offsets::of(&Hip::to_change(source.clone())?);
     // It may be a guess from the place of the first asset, which may be gone.
     now.platform = offsets.platform;
     let homes = Homes::new(offsets, wanted);
