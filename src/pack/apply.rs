@@ -17,7 +17,7 @@ use crate::mount::{self, Changes, OpenCause, Outcome};
 use crate::platform::canonical;
 use crate::source::{DiskNames, FilePool, FileSource, files_beside, has_name, read_changes};
 use hpimount_containers::apply::{self, Tools};
-use hpimount_containers::changes::{Action, Applied, Original, Report, Spliced, Written};
+use hpimount_containers::changes::{Action, Applied, Composed, Original, Report, Written};
 use hpimount_containers::extract::Listing;
 use hpimount_containers::format::{Input, Options};
 use hpimount_containers::io::{self, ReadAt};
@@ -175,7 +175,7 @@ impl Edit {
 /// An archive with the changes of folders, ready to be written.
 pub(super) struct Plan {
     /// The files that it consists of, the first one at the path of the target.
-    files: Vec<(PathBuf, Spliced)>,
+    files: Vec<(PathBuf, Composed)>,
     /// The original, if it is a file.
     original: Option<Arc<FileSource>>,
     /// Its path.
@@ -279,7 +279,7 @@ impl Plan {
 
 /// Returns the files of a result with their paths: the first one is `out`, and the
 /// others are beside it.
-fn files(written: Written, source: &Path, out: &Path) -> Result<Vec<(PathBuf, Spliced)>> {
+fn files(written: Written, source: &Path, out: &Path) -> Result<Vec<(PathBuf, Composed)>> {
     let name = out.file_name().unwrap_or_default().to_string_lossy();
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let wanted = |extension: &str| {
@@ -331,9 +331,8 @@ fn files(written: Written, source: &Path, out: &Path) -> Result<Vec<(PathBuf, Sp
         },
         None => format!("{new} {name}"),
     };
-    let mut renamed = Spliced::default();
-    renamed.append_bytes(sheet::renamed(&sheet, rename));
-    files.push((out.to_owned(), renamed));
+    let renamed = sheet::renamed(&sheet, rename);
+    files.push((out.to_owned(), Composed::of_bytes(renamed)));
     let others = written.files.into_iter();
     files.extend(others.map(|(name, file)| (out.with_file_name(rename(&name)), file)));
     Ok(files)

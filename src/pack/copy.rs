@@ -7,7 +7,7 @@ use std::path::Path;
 use super::{Error, Result};
 use crate::platform::copy_range;
 use crate::source::FileSource;
-use hpimount_containers::changes::Spliced;
+use hpimount_containers::changes::Composed;
 use hpimount_containers::io::ReadAt;
 use hpimount_containers::write;
 
@@ -18,7 +18,7 @@ const PIECE: u64 = 1 << 20;
 /// empty file `out`. Ranges of `original`, which is the archive if that is a file, are
 /// copied by the kernel.
 pub(super) fn copy(
-    spliced: &Spliced,
+    spliced: &Composed,
     original: Option<&FileSource>,
     path: &Path,
     out: &File,
@@ -67,7 +67,7 @@ impl<'a> Ranges<'a> {
     /// Copies the range of the original at `offset` of a source to the current
     /// position of `out`, which is the same, and returns how many bytes were copied:
     /// 0 if it is not a long range of the original, or the kernel cannot copy it.
-    fn copy(&mut self, spliced: &Spliced, offset: u64, out: &File) -> u64 {
+    fn copy(&mut self, spliced: &Composed, offset: u64, out: &File) -> u64 {
         let origin = spliced.origin_at(offset);
         let (Some(file), Some((source, start))) = (&self.file, origin.source) else {
             return 0;
@@ -116,7 +116,7 @@ mod tests {
         let end = bytes.len() as u64;
         // In place, moved by blocks, and moved by other distances.
         for moved in [0, 4096, 100] {
-            let mut spliced = Spliced::default();
+            let mut spliced = Composed::default();
             let mut expected = Vec::new();
             spliced.append_bytes(vec![7; moved]);
             expected.resize(moved, 7);
@@ -145,7 +145,7 @@ mod tests {
         let path = directory.path().join("original");
         std::fs::write(&path, noise(3 << 20)).unwrap();
         let original = Arc::new(FileSource::open(&path, &Arc::new(FilePool::default())).unwrap());
-        let mut spliced = Spliced::default();
+        let mut spliced = Composed::default();
         spliced.append_all(&(original.clone() as Arc<dyn ReadAt>));
         let out = tempfile::tempfile_in(directory.path()).unwrap();
         let copied = Ranges::of(&original).copy(&spliced, 0, &out);

@@ -8,7 +8,7 @@ use super::apply::Edit;
 use super::{Error, Result};
 use crate::mount::{Outcome, Stage};
 use crate::sync::lock;
-use hpimount_containers::changes::{Report, Spliced};
+use hpimount_containers::changes::{Composed, Report};
 use hpimount_containers::io::{Origin, ReadAt};
 use hpimount_containers::write;
 use hpimount_patches::write::{self as patches, VcdiffOptions};
@@ -40,7 +40,7 @@ pub(super) struct Changed {
     pub(super) original: Arc<dyn ReadAt>,
     /// The name of the original.
     pub(super) name: String,
-    pub(super) result: Arc<Spliced>,
+    pub(super) result: Arc<Composed>,
     /// The result in ranges of the original.
     pub(super) extents: Extents,
     pub(super) report: Report,
@@ -213,7 +213,7 @@ impl Lineage {
         let mut lineage = Self(vec![(original.clone(), extents)]);
         for stage in stages {
             let (source, extents): (Arc<dyn ReadAt>, _) = match stage {
-                Stage::Spliced(spliced) => (spliced.clone(), Some(lineage.of_spliced(spliced))),
+                Stage::Composed(spliced) => (spliced.clone(), Some(lineage.of_spliced(spliced))),
                 Stage::Patched(patched) => {
                     let extents = patched.extents()?;
                     let before = lineage.of(&**patched.original());
@@ -234,7 +234,7 @@ impl Lineage {
 
     /// Returns the result of a folder in terms of the original, also of what it has from
     /// archives in archives.
-    fn of_spliced(&self, spliced: &Arc<Spliced>) -> Extents {
+    fn of_spliced(&self, spliced: &Arc<Composed>) -> Extents {
         let mut extents = Extents::default();
         let whole: Arc<dyn ReadAt> = spliced.clone();
         while extents.len() < whole.len() {

@@ -12,7 +12,7 @@ use super::patch::Changed;
 use super::{Error, Result};
 use crate::platform::canonical;
 use crate::source::FolderTask;
-use hpimount_containers::changes::{Notice, Report, Spliced, are_equal};
+use hpimount_containers::changes::{Composed, Notice, Report, are_equal};
 use hpimount_containers::gcm::{self, Place};
 use hpimount_containers::io::{self, ReadAt, read_vec};
 use hpimount_patches::Extents;
@@ -171,9 +171,9 @@ impl Disc {
     }
 
     /// Returns what a file says apart from where files are.
-    fn content(&self, Place { range, layout }: &Place) -> Spliced {
+    fn content(&self, Place { range, layout }: &Place) -> Composed {
         let within = |offset: u64| range.end.min(range.start.saturating_add(offset));
-        let mut content = Spliced::default();
+        let mut content = Composed::default();
         content.append(&self.image, range.start..within(layout.start));
         content.append(&self.image, within(layout.end)..range.end);
         content

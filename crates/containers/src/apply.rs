@@ -1,7 +1,7 @@
 //! Archives and discs with the changes of a folder.
 //!
 //! [`apply`] matches a [`Folder`] against the entries of an original and returns
-//! the changed archive as a [`Spliced`] source: ranges of the original, files of
+//! the changed archive as a [`Composed`] source: ranges of the original, files of
 //! the folder, and new tables in memory. Nothing is copied, and the result is
 //! read like any other source: mounting it and writing it to a file give the
 //! same bytes.
@@ -22,8 +22,8 @@ use crate::changes::converted::{ConvertEdited, enter_archives, replace_assets};
 use crate::changes::matching::{Inside, add_folder, match_folder};
 use crate::changes::member::{is_stored, member};
 use crate::changes::{
-    Changeable, Convert, Fate, Folder, Job, Kind, NewFile, NotConverted, Original, Report, Spliced,
-    Tree, Weight, Written,
+    Changeable, Composed, Convert, Fate, Folder, Job, Kind, NewFile, NotConverted, Original,
+    Report, Tree, Weight, Written,
 };
 use crate::formats;
 use crate::image::{self, CdTrack};
@@ -217,9 +217,7 @@ impl Level<'_> {
         let convert = |edited, report: &mut Report| tools.convert.convert(original, edited, report);
         self.match_changes(folder, &convert, &mut job)?;
         if !job.tree.is_changed() && format.pair.is_none() && format.sheet.is_none() {
-            let mut whole = Spliced::default();
-            whole.append_all(&source);
-            return Ok(Written::alone(whole));
+            return Ok(Written::alone(Composed::whole(&source)));
         }
         write(&mut job)
     }
@@ -294,12 +292,10 @@ impl Level<'_> {
         if tree.is_deleted(asset) {
             report.refuse(original.shown, "is the source, and cannot be deleted");
         }
-        let mut whole = Spliced::default();
-        match tree.new_at(asset) {
-            Some(new) => whole.append_file(new),
-            None => whole.append_all(&original.source),
-        }
-        Ok(Written::alone(whole))
+        Ok(Written::alone(match tree.new_at(asset) {
+            Some(new) => new.composed(),
+            None => Composed::whole(&original.source),
+        }))
     }
 
     /// Applies changes to a CD in a block image: to its description and the files of its
@@ -396,7 +392,7 @@ impl Level<'_> {
         let Some(written) = written else {
             return Ok(());
         };
-        let mut file = |spliced: Spliced| {
+        let mut file = |spliced: Composed| {
             job.report.inside += spliced.memory();
             NewFile::new(path.as_str(), Arc::new(spliced))
         };

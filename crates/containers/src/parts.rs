@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::io::{Joined, ReadAt};
+use crate::io::{Composed, ReadAt};
 use crate::text::has_extension;
 
 /// Maximum number of parts.
@@ -87,7 +87,7 @@ pub fn join(
             None => {
                 let whole: Arc<dyn ReadAt> = match parts.len() {
                     1 => source.clone(),
-                    _ => Arc::new(Joined::new(parts)),
+                    _ => Arc::new(Composed::joined(parts)),
                 };
                 return Some(Split { whole, next });
             }

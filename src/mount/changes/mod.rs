@@ -33,7 +33,7 @@ use crate::platform::{FileStat, canonical};
 use crate::source::{DiskNames, FilePool, read_changes};
 use hpimount_containers::apply::{Tools, apply};
 use hpimount_containers::changes::{
-    Change, Folder, Notice, Original, Report, Spliced, Weight, Written, is_litter,
+    Change, Composed, Folder, Notice, Original, Report, Weight, Written, is_litter,
 };
 use hpimount_containers::format::Options;
 use hpimount_containers::io::{self as containers, ReadAt};
@@ -110,7 +110,7 @@ pub(crate) struct Outcome {
 /// A result that parts of later ones are ranges of.
 pub(crate) enum Stage {
     /// Of a folder.
-    Spliced(Arc<Spliced>),
+    Composed(Arc<Composed>),
     /// Of a patch.
     Patched(Arc<Patched>),
 }
@@ -429,14 +429,16 @@ fn with_patch(
                     &files[plain..],
                 ),
             };
-            let files = files.iter().map(|(name, file)| (name.clone(), whole(file)));
+            let files = files
+                .iter()
+                .map(|(name, file)| (name.clone(), Composed::whole(file)));
             let written = Written {
                 files: files.collect(),
-                ..Written::alone(whole(&sheet))
+                ..Written::alone(Composed::whole(&sheet))
             };
             (sheet_name, written)
         }
-        _ => (name, Written::alone(whole(&source))),
+        _ => (name, Written::alone(Composed::whole(&source))),
     };
     Ok(Outcome {
         name,
@@ -445,12 +447,6 @@ fn with_patch(
         stages: vec![Stage::Patched(applied.patched)],
         memory,
     })
-}
-
-fn whole(source: &Arc<dyn ReadAt>) -> Spliced {
-    let mut spliced = Spliced::default();
-    spliced.append_all(source);
-    spliced
 }
 
 /// A file with its name.
@@ -543,9 +539,9 @@ impl Changed {
         } = outcome;
         let files = written.files.iter().map(|(_, file)| file);
         let all = files.chain(&written.directory).chain([&written.data]);
-        let memory = memory + all.map(Spliced::memory).sum::<usize>() + report.memory();
+        let memory = memory + all.map(Composed::memory).sum::<usize>() + report.memory();
         let spliced = Arc::new(written.data);
-        stages.push(Stage::Spliced(spliced.clone()));
+        stages.push(Stage::Composed(spliced.clone()));
         let data: Arc<dyn ReadAt> = spliced;
         let files = written.files.into_iter();
         let files = files.map(|(name, file)| (name, Arc::new(file) as Arc<dyn ReadAt>));

@@ -11,7 +11,7 @@ use crate::mount::OpenCause;
 use crate::platform::canonical;
 use crate::source::{DiskNames, FilePool, read_changes};
 use hpimount_containers::changes::{
-    AppliedPatch, Change, Folder, NewFile, Notice, Original, Report, Spliced, Weight,
+    AppliedPatch, Change, Composed, Folder, NewFile, Notice, Original, Report, Weight,
 };
 use hpimount_containers::format::Options;
 use hpimount_containers::gcm;
@@ -184,7 +184,7 @@ impl ModFile {
     fn new_file(&self, file: &File, disc: &GameCube) -> NewFile {
         // A new file has no parts of an original.
         let original = disc.offsets.get(&file.path).copied().unwrap_or(0);
-        let mut bytes = Spliced::default();
+        let mut bytes = Composed::default();
         for part in &file.parts {
             match part {
                 Part::Original { offset, length } => {

@@ -18,7 +18,7 @@ use crate::memory::budget::Budget;
 use crate::mount::{self, Converter, ForAsset};
 use crate::platform::FileKind;
 use crate::source::{FilePool, FileSource};
-use hpimount_containers::changes::{self, NewFile, Report, Spliced, Tree};
+use hpimount_containers::changes::{self, Composed, NewFile, Report, Tree};
 use hpimount_containers::format::{Input, Options};
 use hpimount_containers::formats;
 use hpimount_containers::hip::splice::{NewAssets, splice};
@@ -41,7 +41,7 @@ pub struct Replacement {
 pub(super) enum Plan {
     Hpi(Box<hpi::splice::Plan>),
     /// The archive, its path, and what became of files that were encoded.
-    Hip(Spliced, PathBuf, Box<Report>),
+    Hip(Composed, PathBuf, Box<Report>),
 }
 
 impl Plan {
@@ -113,7 +113,7 @@ fn of_hip(
     original: &Original,
     replacements: &[Replacement],
     pool: &Arc<FilePool>,
-) -> Result<(Spliced, Report)> {
+) -> Result<(Composed, Report)> {
     let path = &original.path;
     let failed = |error: io::Error| Error::source(path, error);
     let mut names = Tree::default();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::new_file::{FileTable, NewFile, NewFiles};
-use crate::io::{Joined, ReadAt};
+use crate::io::{Composed, ReadAt};
 use crate::write::{Directory, Node};
 
 /// What a folder of changes says about one name.
@@ -92,7 +92,7 @@ impl From<Directory> for Folder {
     fn from(directory: Directory) -> Self {
         let (mut table, mut sources) = (FileTable::default(), Vec::new());
         let root = number(directory, "", &mut table, &mut sources);
-        let files = NewFiles::new(Arc::new(table), Arc::new(Joined::new(sources)));
+        let files = NewFiles::new(Arc::new(table), Arc::new(Composed::joined(sources)));
         root.folder(&files)
     }
 }

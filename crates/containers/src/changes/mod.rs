@@ -1,5 +1,5 @@
 //! What the formats need to apply changes: the [`Folder`] of changes, the [`Tree`]
-//! of an original's entries with what becomes of each, the [`Spliced`] source that
+//! of an original's entries with what becomes of each, the [`Composed`] source that
 //! results, and the [`Report`].
 //!
 //! Each format declares how it is opened to be written in
@@ -15,7 +15,6 @@ pub(crate) mod member;
 mod new_file;
 mod occupied;
 mod report;
-mod spliced;
 mod tree;
 
 use std::sync::Arc;
@@ -29,9 +28,9 @@ pub(crate) use self::occupied::Occupied;
 pub use self::report::{
     Action, Applied, AppliedPatch, Notice, Report, Rivals, Weight, lines, listed,
 };
-pub use self::spliced::{Patch, Spliced};
 pub use self::tree::{Fate, Kind, Node, Tree};
 use crate::input::Input;
+pub use crate::io::{Composed, Patch};
 use crate::io::{ReadAt, Result};
 use crate::volume::{Sink, Volume};
 
@@ -117,16 +116,16 @@ impl<'a> Original<'a> {
 /// A changed archive.
 pub struct Written {
     /// The archive, or the file with the data of a pair.
-    pub data: Spliced,
+    pub data: Composed,
     /// The file with the directory of a pair.
-    pub directory: Option<Spliced>,
+    pub directory: Option<Composed>,
     /// The files that a sheet refers to, by their names there.
-    pub files: Vec<(String, Spliced)>,
+    pub files: Vec<(String, Composed)>,
 }
 
 impl Written {
     /// Creates an archive of one file.
-    pub fn alone(data: Spliced) -> Self {
+    pub fn alone(data: Composed) -> Self {
         Self {
             data,
             directory: None,

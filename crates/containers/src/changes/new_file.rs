@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::io::{Origin, ReadAt, Result, read_error, unit_in};
+use crate::io::{Composed, Origin, Patch, ReadAt, Result, read_error, unit_in};
 
 /// Number of bytes that are read at a time.
 const PIECE: usize = 64 << 10;
@@ -203,6 +203,12 @@ impl NewFile {
         }
     }
 
+    /// Returns it as a source of its own.
+    pub fn composed(&self) -> Composed {
+        let (source, range) = self.place();
+        Composed::part(source, range)
+    }
+
     /// Returns its length in bytes.
     pub fn len(&self) -> u64 {
         let (_, range) = self.place();
@@ -264,6 +270,22 @@ impl NewFile {
         let value = compute()?;
         known.store((kind as u64) << 32 | u64::from(value), Ordering::Relaxed);
         Ok(value)
+    }
+}
+
+impl Composed {
+    /// Appends a file.
+    pub fn append_file(&mut self, file: &NewFile) {
+        let (source, range) = file.place();
+        self.append(source, range);
+    }
+}
+
+impl Patch {
+    /// Puts a file at `at`.
+    pub fn put_file(&mut self, at: u64, file: &NewFile) {
+        let (source, range) = file.place();
+        self.put_range(at, source, range);
     }
 }
 

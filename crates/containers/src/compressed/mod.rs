@@ -25,16 +25,16 @@ const MEASURED_AT_ONCE: u64 = 16 << 20;
 const PIECE: usize = 64 << 10;
 
 /// How compressed files are detected and opened.
-pub(super) const GZIP_FORMAT: Format = format(Kind::Gzip, &["gz", "tgz"], |input| {
+pub const GZIP_FORMAT: Format = format(Kind::Gzip, &["gz", "tgz"], |input| {
     Ok(Kind::of(input)? == Some(Kind::Gzip))
 });
-pub(super) const BZIP2_FORMAT: Format = format(Kind::Bzip2, &["bz2", "tbz", "tbz2"], |input| {
+pub const BZIP2_FORMAT: Format = format(Kind::Bzip2, &["bz2", "tbz", "tbz2"], |input| {
     Ok(Kind::of(input)? == Some(Kind::Bzip2))
 });
-pub(super) const XZ_FORMAT: Format = format(Kind::Xz, &["xz", "txz"], |input| {
+pub const XZ_FORMAT: Format = format(Kind::Xz, &["xz", "txz"], |input| {
     Ok(Kind::of(input)? == Some(Kind::Xz))
 });
-pub(super) const ZSTANDARD_FORMAT: Format = format(Kind::Zstandard, &["zst", "tzst"], |input| {
+pub const ZSTANDARD_FORMAT: Format = format(Kind::Zstandard, &["zst", "tzst"], |input| {
     Ok(Kind::of(input)? == Some(Kind::Zstandard))
 });
 

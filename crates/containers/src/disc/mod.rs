@@ -14,12 +14,12 @@ pub(crate) use self::frames::Frames;
 use self::plain::{GdTrack, Mode, PlainTrack, raw_sectors};
 use self::sector::RAW;
 pub(crate) use self::sector::{
-    DESCRIPTORS, Extent, Form, Mode2File, SECTOR, Sectors, Slice, Spliced, XaFile, read_user,
+    DESCRIPTORS, Extent, Form, Mode2File, SECTOR, Sectors, XaFile, file_in, read_user,
 };
 pub(crate) use self::wav::Wav;
 use crate::format::Input;
 use crate::image::{CdTrack, FRAME};
-use crate::io::{Compact, ReadAt, Result, Warnings, read_vec};
+use crate::io::{Compact, Composed, ReadAt, Result, Warnings, read_vec};
 use crate::volume::{
     Content, Description, DiscImage, Entry, FileId, Name, NodeId, Part, Sink, Volume, no_such_file,
 };
@@ -44,7 +44,7 @@ pub(crate) struct Disc {
     /// The directory of the audio tracks.
     tracks: Option<NodeId>,
     /// The file that says which game it is.
-    system: Option<Spliced>,
+    system: Option<Composed>,
 }
 
 /// The data of a file.
@@ -236,7 +236,7 @@ impl Disc {
         self.sectors.get_or_insert_with(|| sectors.clone());
         let is_system = file.name.text.eq_ignore_ascii_case(system::NAME);
         if is_system && file.parent == sink.root() && size <= system::LONGEST {
-            self.system = Some(Spliced::new(sectors, extents));
+            self.system = Some(file_in(sectors, extents));
         }
         let bytes = match *extents {
             [] if size == 0 => Bytes::At(0),
@@ -247,9 +247,9 @@ impl Disc {
                 },
             ] if length >= size => Bytes::At(at),
             _ => {
-                let spliced = Spliced::new(sectors, extents);
-                self.other_memory += spliced.memory();
-                Bytes::Other(Box::new(spliced))
+                let file = file_in(sectors, extents);
+                self.other_memory += file.memory();
+                Bytes::Other(Box::new(file))
             }
         };
         self.add(sink, file, size, bytes)
@@ -327,7 +327,7 @@ impl Disc {
 
 /// Returns the facts about the game of a disc. What cannot be read is found when
 /// the file is.
-fn game_of(system: &Spliced) -> Option<serde_json::Value> {
+fn game_of(system: &Composed) -> Option<serde_json::Value> {
     let bytes = read_vec(system, 0, system.len(), system::NAME).ok()?;
     system::facts(&bytes)
 }

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use super::raw::Made;
 use super::sector::{Form, MODE_2, RAW, SECTOR};
-use crate::changes::Spliced;
-use crate::io::ReadAt;
+use crate::io::{Composed, ReadAt};
 
 /// What the sectors of a track are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +89,7 @@ pub(super) fn tracks(stem: &str, tracks: &[PlainTrack]) -> Vec<Named> {
         sheet.push('\n');
     }
     sheet.push_str(&file_line(stem));
-    let mut sectors = Spliced::default();
+    let mut sectors = Composed::default();
     for track in tracks {
         let mode = match track.mode {
             Mode::Audio => "AUDIO",

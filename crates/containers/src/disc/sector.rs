@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::codec::ecc::SYNC;
 pub(crate) use crate::codec::ecc::{EDC, RAW};
-use crate::io::{Error, ReadAt, Result, check_sum, read_error, read_vec, unit_in};
+use crate::io::{Composed, Error, ReadAt, Result, check_sum, read_error, read_vec, unit_in};
 
 /// Bytes of user data in a sector.
 pub(crate) const SECTOR: u64 = 2048;
@@ -307,6 +307,13 @@ impl Sectors {
     }
 }
 
+impl Sectors {
+    /// Returns whether they have all of these extents.
+    pub(crate) fn contain(&self, extents: &[Extent]) -> bool {
+        extents.iter().all(|extent| extent.is_inside(self.len))
+    }
+}
+
 /// The user data of all sectors.
 impl ReadAt for Sectors {
     fn len(&self) -> u64 {
@@ -501,77 +508,21 @@ impl Extent {
     }
 }
 
-/// A file in several extents.
-pub(crate) struct Spliced {
-    sectors: Arc<Sectors>,
-    /// Position in the file of each extent, which is not empty.
-    extents: Vec<(u64, Extent)>,
-    len: u64,
-}
-
-impl Spliced {
-    /// Creates the file with these extents. Lengths that would not add up to 64
-    /// bits are left out.
-    pub(crate) fn new(sectors: &Arc<Sectors>, extents: &[Extent]) -> Self {
-        let mut len: u64 = 0;
-        let extents = extents.iter().filter_map(|&extent| {
-            let position = len;
-            len = len.checked_add(extent.length)?;
-            (extent.length > 0).then_some((position, extent))
-        });
-        Self {
-            sectors: sectors.clone(),
-            extents: extents.collect(),
-            len,
+/// Returns the file in these extents. Lengths that would not add up to 64 bits are left
+/// out.
+pub(crate) fn file_in(sectors: &Arc<Sectors>, extents: &[Extent]) -> Composed {
+    let source: Arc<dyn ReadAt> = sectors.clone();
+    let mut file = Composed::default();
+    for &Extent { at, length } in extents {
+        if file.len().checked_add(length).is_none() {
+            continue;
+        }
+        match at {
+            Some(at) => file.append(&source, at..at.saturating_add(length)),
+            None => file.append_fill(0, length),
         }
     }
-
-    /// Returns whether all extents are inside the image.
-    pub(crate) fn is_all_inside(&self) -> bool {
-        let end = self.sectors.len();
-        self.extents.iter().all(|(_, extent)| extent.is_inside(end))
-    }
-
-    /// Returns the memory that it uses, in bytes.
-    pub(crate) fn memory(&self) -> usize {
-        size_of::<Self>() + self.extents.capacity() * size_of::<(u64, Extent)>()
-    }
-}
-
-impl ReadAt for Spliced {
-    fn len(&self) -> u64 {
-        self.len
-    }
-
-    fn read_exact_at(&self, mut buf: &mut [u8], mut offset: u64) -> std::io::Result<()> {
-        self.check_end(buf.len(), offset)?;
-        while !buf.is_empty() {
-            let after = self
-                .extents
-                .partition_point(|&(position, _)| position <= offset);
-            let (position, extent) = self.extents[after - 1];
-            let into = offset - position;
-            let wanted = (extent.length - into).min(buf.len() as u64);
-            let (part, rest) = buf.split_at_mut(wanted as usize);
-            match extent.at {
-                Some(at) => self.sectors.read_exact_at(part, at.saturating_add(into))?,
-                None => part.fill(0),
-            }
-            buf = rest;
-            offset += wanted;
-        }
-        Ok(())
-    }
-
-    fn beneath(&self, range: Range<u64>) -> Option<(&dyn ReadAt, u64)> {
-        let after = self
-            .extents
-            .partition_point(|&(position, _)| position <= range.start);
-        let (position, extent) = self.extents.get(after.checked_sub(1)?)?;
-        let is_inside = range.end - position <= extent.length;
-        let at = extent.at?.checked_add(range.start - position)?;
-        is_inside.then_some((&*self.sectors as &dyn ReadAt, at))
-    }
+    file
 }
 
 /// Fills `buf` with user data.
@@ -580,35 +531,6 @@ pub(crate) fn read_user(sectors: &Sectors, offset: u64, buf: &mut [u8]) -> Resul
     sectors
         .read_exact_at(buf, offset)
         .map_err(|cause| read_error(offset, length, cause))
-}
-
-/// A part of a source.
-pub(crate) struct Slice {
-    source: Arc<dyn ReadAt>,
-    range: Range<u64>,
-}
-
-impl Slice {
-    /// Creates the part of `source` in a range that is inside it; empty if the
-    /// range ends before it begins.
-    pub(crate) fn new(source: Arc<dyn ReadAt>, range: Range<u64>) -> Self {
-        Self { source, range }
-    }
-}
-
-impl ReadAt for Slice {
-    fn len(&self) -> u64 {
-        self.range.end.saturating_sub(self.range.start)
-    }
-
-    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
-        self.check_end(buf.len(), offset)?;
-        self.source.read_exact_at(buf, self.range.start + offset)
-    }
-
-    fn beneath(&self, range: Range<u64>) -> Option<(&dyn ReadAt, u64)> {
-        Some((&*self.source, self.range.start + range.start))
-    }
 }
 
 #[cfg(test)]
@@ -655,13 +577,13 @@ mod tests {
             extent(None, 50),
             extent(Some(0), 30),
         ];
-        let file = Spliced::new(&cooked, &extents);
+        let file = file_in(&cooked, &extents);
         assert_eq!(beneath(&file, 10..100, &source), Some(RAW + 4106));
         assert_eq!(beneath(&file, 150..180, &source), Some(RAW));
         for range in [90..110, 110..120, 0..180] {
             assert_eq!(beneath(&file, range, &source), None);
         }
-        let slice = Slice::new(cooked, 7..90);
+        let slice = Composed::part(&(cooked as Arc<dyn ReadAt>), 7..90);
         assert_eq!(beneath(&slice, 3..5, &source), Some(RAW + 10));
     }
 }

@@ -10,7 +10,7 @@ use super::block::{self, Header, Name};
 use super::contents::{self, MAX_DICT_LENGTH};
 use super::write::{Blocks, Extent, FILLER, asset_block, layer_alignment};
 use super::{AssetOffsets, Hip, Offsets, write};
-use crate::changes::{Patch, Spliced};
+use crate::changes::{Composed, Patch};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings};
 
 /// The assets and layers that an archive is to have.
@@ -53,7 +53,7 @@ pub(super) fn restructure(
     hip: &Hip,
     offsets: &Offsets,
     wanted: &Structure,
-) -> Result<(Spliced, i64)> {
+) -> Result<(Composed, i64)> {
     let dict = only(hip, b"DICT")?;
     let stream = only(hip, b"STRM")?;
     let data = hip.contents.stream.and_then(|stream| {
@@ -83,7 +83,7 @@ pub(super) fn restructure(
         }
     }
 
-    let mut out = Spliced::default();
+    let mut out = Composed::default();
     out.append(original, 0..dict.offset);
     let size = body.len() as u32;
     out.append_bytes([&dict.name[..], &size.to_be_bytes(), &body].concat());
@@ -160,7 +160,7 @@ impl Padding {
     }
 
     /// Appends the padding with its length, and everything behind it.
-    fn append_to(&self, out: &mut Spliced, original: &Arc<dyn ReadAt>) {
+    fn append_to(&self, out: &mut Composed, original: &Arc<dyn ReadAt>) {
         if self.has_field {
             let stated = (self.stated as i64 + self.absorbed) as u32;
             out.append_bytes(stated.to_be_bytes().to_vec());

@@ -13,7 +13,7 @@ use super::offsets::missing_length;
 use super::places::{Apart, Places, overlaps};
 use super::write::{FILLER, MAX_ARCHIVE_LENGTH, layer_alignment};
 use super::{AssetOffsets, CHECKSUM, Offsets};
-use crate::changes::{Checksum, NewFile, Patch, Spliced};
+use crate::changes::{Checksum, Composed, NewFile, Patch};
 use crate::io::{Error, ReadAt, Result};
 
 /// Offsets of numbers in AHDR: `offset`, `size`, `plus`.
@@ -58,7 +58,7 @@ pub(super) struct Edits {
 ///
 /// # Panics
 /// Panics if the archive has no asset with the number of a new one.
-pub fn splice(original: &Arc<dyn ReadAt>, offsets: &Offsets, new: &NewAssets) -> Result<Spliced> {
+pub fn splice(original: &Arc<dyn ReadAt>, offsets: &Offsets, new: &NewAssets) -> Result<Composed> {
     let edits = Edits {
         new: new.clone(),
         ..Edits::default()
@@ -77,11 +77,11 @@ pub(super) fn splice_layers(
     original: &Arc<dyn ReadAt>,
     offsets: &Offsets,
     wanted: &Edits,
-) -> Result<Spliced> {
+) -> Result<Composed> {
     let new = &wanted.new;
     let plan = Plan::new(offsets, wanted, original.len());
     let edits = plan.edits()?;
-    let mut out = Spliced::default();
+    let mut out = Composed::default();
     let mut assets = offsets.assets.clone();
     let mut moves = Moves::default();
     let mut at = 0;

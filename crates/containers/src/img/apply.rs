@@ -4,7 +4,7 @@
 
 use super::directory::{NAME, RECORD};
 use super::{HEADER, Img, SECTOR, VERSION_2};
-use crate::changes::{Job, NewFile, Occupied, Patch, Spliced, Weight, Written};
+use crate::changes::{Composed, Job, NewFile, Occupied, Patch, Weight, Written};
 use crate::io::Result;
 use crate::paths::Span;
 use crate::text::to_windows_1252;
@@ -46,11 +46,9 @@ pub(super) fn apply(old: &Img, directory: Vec<u8>, job: &mut Job<'_>) -> Result<
             job.refuse_to_empty();
         }
         table.extend_from_slice(rest);
-        let mut directory = Spliced::default();
-        directory.append_bytes(table);
         return Ok(Written {
             data: image.patch.finish(),
-            directory: Some(directory),
+            directory: Some(Composed::of_bytes(table)),
             files: Vec::new(),
         });
     }

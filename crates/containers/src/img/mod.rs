@@ -19,7 +19,7 @@ use crate::volume::{Content, FileId, MAX_ENTRIES, Name, Sink, Volume};
 
 /// How IMG archives are detected and opened. No extension is listed, because
 /// many other kinds of files are called `.img`.
-pub(super) const FORMAT: Format = Format {
+pub const FORMAT: Format = Format {
     name: "IMG",
     extensions: &[],
     ambiguous: &[Ambiguous {

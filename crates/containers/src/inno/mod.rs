@@ -38,7 +38,7 @@ use crate::volume::{Content, Decoder, Entry, FileId, Needs, Sink, Streams, Volum
 
 /// How installers are detected and opened. `setup-0.bin` is the header of one without
 /// its program.
-pub(super) const FORMAT: Format = Format {
+pub const FORMAT: Format = Format {
     name: "Inno Setup",
     extensions: &[],
     ambiguous: &[Ambiguous {

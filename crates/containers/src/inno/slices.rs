@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::header::Setup;
 use crate::format::Input;
-use crate::io::{Cursor, Endian, Error, Joined, ReadAt, Result, Tail, read_vec};
+use crate::io::{Composed, Cursor, Endian, Error, ReadAt, Result, read_vec};
 
 /// First bytes of a slice, of two families of compilers.
 const MAGICS: [&[u8; 8]; 2] = [b"idska32\x1A", b"idska16\x1A"];
@@ -49,7 +49,7 @@ impl Data {
         let count = last.map_or(0, |last| last.saturating_add(1).min(MAX_SLICES));
         let own = stem(&input.options.name);
         let names = [own, &setup.base_name];
-        let mut slices: Vec<Arc<dyn ReadAt>> = Vec::new();
+        let (mut source, mut starts) = (Composed::default(), Vec::new());
         let mut missing = None;
         for number in 0..count {
             let names = names.map(|name| slice_name(name, number, setup.slices_per_disk));
@@ -71,17 +71,16 @@ impl Data {
                 Ok(length) => length,
             };
             let is_cut = slice.len() < length;
-            slices.push(Arc::new(Tail::new(slice, HEADER).until(length)));
+            starts.push(source.len());
+            source.append(&slice, HEADER..length.min(slice.len()));
             if is_cut {
                 missing = Some(format!("the end of {name}"));
                 break;
             }
         }
-        let joined = Joined::new(slices);
-        let mut starts: Vec<u64> = joined.starts().collect();
-        starts.push(joined.len());
+        starts.push(source.len());
         Ok(Self {
-            source: Arc::new(joined),
+            source: Arc::new(source),
             starts,
             header: HEADER,
             missing,

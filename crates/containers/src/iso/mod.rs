@@ -20,7 +20,7 @@ use self::zisofs::Unpacked;
 use crate::changes::Changeable;
 use crate::disc::sector::{begins_descriptor, begins_frame, has_frames, has_sectors};
 use crate::disc::{
-    self, DESCRIPTORS, Disc, Extent, Mode2File, NewFile, SECTOR, Sectors, Spliced, Wav, XaFile,
+    self, DESCRIPTORS, Disc, Extent, Mode2File, NewFile, SECTOR, Sectors, Wav, XaFile, file_in,
     read_user,
 };
 use crate::file_type::FileType;
@@ -255,7 +255,7 @@ impl Visit for Adder<'_> {
             if let Some(raw) = raw(&sectors, &file, extent) {
                 self.add_whole(&file, raw)?;
             }
-            let bytes = Spliced::new(&sectors, &[extent]);
+            let bytes = file_in(&sectors, &[extent]);
             let memory = size_of::<Sectors>() + bytes.memory();
             let new = NewFile {
                 parent: file.parent,
@@ -266,8 +266,7 @@ impl Visit for Adder<'_> {
                 .add_source(self.sink, new, Box::new(bytes), memory)?;
             return Ok(());
         }
-        let end = self.sectors.len();
-        if !file.extents.iter().all(|extent| extent.is_inside(end)) {
+        if !self.sectors.contain(file.extents) {
             let text = "extends past the end of the image";
             warnings.push(format!("/{}{}: {text}", file.directory, file.name.text));
         }
@@ -309,7 +308,7 @@ impl Visit for Adder<'_> {
 impl Adder<'_> {
     /// Returns a packed file as it was before it was packed.
     fn unpacked(&self, file: &Found<'_>, warnings: &mut Warnings) -> Option<Unpacked> {
-        let packed = Spliced::new(self.sectors, file.extents);
+        let packed = file_in(self.sectors, file.extents);
         let unpacked = Unpacked::new(packed, file.packing?);
         if unpacked.is_none() {
             let path = format!("/{}{}", file.directory, file.name.text);

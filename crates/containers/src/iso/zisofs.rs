@@ -5,8 +5,7 @@ use std::ops::Range;
 
 use super::record::le32;
 use crate::codec::{Wrapping, inflate};
-use crate::disc::Spliced;
-use crate::io::{Error, ReadAt, Result, read_vec};
+use crate::io::{Composed, Error, ReadAt, Result, read_vec};
 
 /// The algorithm in the field `ZF`.
 const ALGORITHM: &[u8] = b"pz";
@@ -53,7 +52,7 @@ impl Packing {
 
 /// A packed file, read as it was before.
 pub(super) struct Unpacked {
-    packed: Spliced,
+    packed: Composed,
     header: u64,
     shift: u8,
     size: u64,
@@ -62,7 +61,7 @@ pub(super) struct Unpacked {
 impl Unpacked {
     /// Creates the file with this packed data; `None` if the packing is not
     /// supported, or the positions of the blocks do not fit.
-    pub(super) fn new(packed: Spliced, packing: Packing) -> Option<Self> {
+    pub(super) fn new(packed: Composed, packing: Packing) -> Option<Self> {
         let Packing::Blocks {
             header,
             shift,
@@ -167,7 +166,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::disc::{Extent, Form, SECTOR, Sectors};
+    use crate::disc::{Extent, Form, SECTOR, Sectors, file_in};
 
     /// Returns a packed file with these blocks of 1 KiB.
     fn unpacked(blocks: &[Vec<u8>], size: u64) -> Option<Unpacked> {
@@ -187,7 +186,7 @@ mod tests {
         };
         let end = bytes.len() as u64;
         let sectors = Sectors::new(Arc::new(bytes), Form::of_step(SECTOR), (0, end), false);
-        let packed = Spliced::new(&Arc::new(sectors), &[extent]);
+        let packed = file_in(&Arc::new(sectors), &[extent]);
         let packing = Packing::Blocks {
             header: 16,
             shift: 10,

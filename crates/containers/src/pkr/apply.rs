@@ -3,7 +3,7 @@
 //! has a fixed place, so that all data moves.
 
 use super::{COUNTS, DIRECTORY, Directory, MAGIC_LENGTH, NAME, Pkr, RAW, SEPARATORS, Version};
-use crate::changes::{Job, NewFile, Occupied, Patch, Spliced, Weight, Written};
+use crate::changes::{Composed, Job, NewFile, Occupied, Patch, Weight, Written};
 use crate::io::{Error, ReadAt, Result};
 use crate::paths::until_nul;
 use crate::text::{to_windows_1252, windows_1252};
@@ -43,7 +43,7 @@ pub(super) fn apply(pkr: &Pkr, directory: Directory, job: &mut Job<'_>) -> Resul
     let old_length = table.end - table.start;
     let growth = length.saturating_sub(old_length);
     if version == Version::Two {
-        let mut spliced = Spliced::default();
+        let mut spliced = Composed::default();
         spliced.append(source, 0..MAGIC_LENGTH);
         let mut bytes = encode(&directory, &folders, table.start, growth)?;
         bytes.resize(bytes.len().max(old_length as usize), 0);

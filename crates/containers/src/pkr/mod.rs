@@ -21,7 +21,7 @@ use crate::volume::{
 };
 
 /// How PKR archives are detected and opened.
-pub(super) const FORMAT: Format = Format {
+pub const FORMAT: Format = Format {
     name: "PKR",
     extensions: &["pkr"],
     ambiguous: &[],

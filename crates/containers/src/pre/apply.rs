@@ -2,7 +2,7 @@
 //! whatever is behind a changed one moves.
 
 use super::{Pre, flat, packed, padded};
-use crate::changes::{Job, NewFile, Spliced, Written};
+use crate::changes::{Composed, Job, NewFile, Written};
 use crate::io::{Error, ReadAt, Result, read_vec};
 use crate::text::{to_windows_1252, windows_1252};
 use crate::volume::FileId;
@@ -17,7 +17,7 @@ pub(super) fn apply(old: &Pre, (): (), job: &mut Job<'_>) -> Result<Written> {
     // The padding of the last one may be missing.
     let end = old.members.last().map_or(first, |last| last.end());
     let end = end.min(source.len());
-    let mut body = Spliced::default();
+    let mut body = Composed::default();
     let mut count = 0_u32;
     let ends = old.members.iter().map(|member| member.end());
     let headers = std::iter::once(first).chain(ends);
@@ -47,7 +47,7 @@ pub(super) fn apply(old: &Pre, (): (), job: &mut Job<'_>) -> Result<Written> {
     if count == 0 && form == 1 {
         job.refuse_to_empty();
     }
-    let mut spliced = Spliced::default();
+    let mut spliced = Composed::default();
     if form != 1 {
         let head = read_vec(&**source, 0, 8, "header")?;
         let (total, magic) = head.split_at(4);
@@ -59,14 +59,14 @@ pub(super) fn apply(old: &Pre, (): (), job: &mut Job<'_>) -> Result<Written> {
         spliced.append_bytes([&total, magic].concat());
     }
     spliced.append_bytes(count.to_le_bytes().to_vec());
-    spliced.append_spliced(body);
+    spliced.append_composed(body);
     spliced.append(source, end..source.len());
     number_of(spliced.len())?;
     Ok(Written::alone(spliced))
 }
 
 /// Appends the added files, and returns their number.
-fn add(job: &mut Job<'_>, form: u8, separator: Option<u8>, body: &mut Spliced) -> Result<u32> {
+fn add(job: &mut Job<'_>, form: u8, separator: Option<u8>, body: &mut Composed) -> Result<u32> {
     let added = job
         .tree
         .added_files()
@@ -116,7 +116,7 @@ fn header(name: &[u8], new: &NewFile, form: u8) -> Result<Vec<u8>> {
     Ok(header)
 }
 
-fn append(body: &mut Spliced, header: Vec<u8>, new: &NewFile) {
+fn append(body: &mut Composed, header: Vec<u8>, new: &NewFile) {
     body.append_bytes(header);
     body.append_file(new);
     body.append_fill(0, padded(new.len()) - new.len());

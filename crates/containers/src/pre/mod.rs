@@ -29,7 +29,7 @@ const TYPE: FileType = FileType {
 };
 
 /// How archives of form 1 are detected and opened.
-pub(super) const FLAT_FORMAT: Format = Format {
+pub const FLAT_FORMAT: Format = Format {
     name: "PRE",
     extensions: &[],
     ambiguous: &[Ambiguous {
@@ -55,7 +55,7 @@ pub(super) const FLAT_FORMAT: Format = Format {
 };
 
 /// How archives of forms 2 and 3 are detected and opened.
-pub(super) const PACKED_FORMAT: Format = Format {
+pub const PACKED_FORMAT: Format = Format {
     extensions: &["prx", "prd", "prf"],
     ambiguous: &[BEGINS_AS_PACKED],
     types: &[FileType {

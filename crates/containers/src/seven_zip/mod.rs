@@ -20,12 +20,12 @@ use crate::codec::Solid as _;
 use crate::crypt::NEEDS_PASSWORD;
 use crate::file_type::FileType;
 use crate::format::{Format, Input, Options};
-use crate::io::{Compact, Error, ReadAt, Result, Tail, Warnings};
+use crate::io::{Compact, Composed, Error, ReadAt, Result, Warnings};
 use crate::text::Charset;
 use crate::volume::{Content, Decoder, Entry, FileId, MAX_LINK, Needs, Sink, Streams, Volume};
 
 /// How 7z archives are detected and opened.
-pub(super) const FORMAT: Format = Format {
+pub const FORMAT: Format = Format {
     name: "7z",
     extensions: &["7z", "7z.001", "cb7"],
     ambiguous: &[],
@@ -61,7 +61,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let start = header::start(&*input.source)?.ok_or(Error::UnknownFormat)?;
     let source = match start {
         0 => input.source,
-        _ => Arc::new(Tail::new(input.source, start)),
+        _ => Arc::new(Composed::part(&input.source, start..input.source.len())),
     };
     let keys = Keys::new(input.options.password.clone());
     let database = header::read(&source, &keys)?;

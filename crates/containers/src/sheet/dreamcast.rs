@@ -13,7 +13,7 @@ use crate::changes::Changeable;
 use crate::disc::plain::GdTrack;
 use crate::disc::{Disc, Form, Frames, SECTOR, Sectors, Wav, image_of};
 use crate::format::{Format, Input, MAX_SHEET};
-use crate::io::{Error, ReadAt, Result, Warnings, read_vec};
+use crate::io::{Composed, Error, ReadAt, Result, Warnings, read_vec};
 use crate::text::windows_1252;
 use crate::udf;
 use crate::volume::{DiscImage, Part, Sink, Volume};
@@ -126,7 +126,7 @@ fn open_tracks(
     mut warnings: Warnings,
     sink: &mut dyn Sink,
 ) -> Result<Box<dyn Volume>> {
-    let area: Arc<dyn ReadAt> = Arc::new(Area::new(tracks, input.options.verify)?);
+    let area: Arc<dyn ReadAt> = Arc::new(area_of(tracks, input.options.verify)?);
     let game = game(&*area)?;
     let range = (0, area.len());
     let sectors = Sectors::new(area, Form::of_step(SECTOR), range, false);
@@ -141,79 +141,44 @@ fn open_tracks(
     Ok(disc.finish(warnings))
 }
 
-/// The user data of the area with the file system, by the sectors of the disc.
-/// The sectors before it are those at its start, where a reader expects the
-/// volume descriptors. What no track has is zeros.
-struct Area {
-    /// The data tracks, and their first sectors; ascending.
-    tracks: Vec<(u64, Sectors)>,
-    len: u64,
+/// Returns the user data of the area with the file system, by the sectors of the disc.
+///
+/// # Errors
+/// Returns an error if no track is in it.
+fn area_of(tracks: &[GdTrack], verify: bool) -> Result<Composed> {
+    let is_in_area = |track: &&GdTrack| !track.is_audio && track.sector >= AREA;
+    let sectors = |track: &GdTrack| {
+        let range = (0, track.sectors.len());
+        let form = Form::of_step(track.step);
+        let sectors = Sectors::new(track.sectors.clone(), form, range, verify);
+        (track.sector, Arc::new(sectors) as Arc<dyn ReadAt>)
+    };
+    let mut tracks: Vec<_> = tracks.iter().filter(is_in_area).map(sectors).collect();
+    tracks.sort_by_key(|&(sector, _)| sector);
+    if tracks.is_empty() {
+        let text = format!("is a Dreamcast disc without data from sector {AREA} on");
+        return Err(Error::Unsupported(text));
+    }
+    Ok(area(&tracks))
 }
 
-impl Area {
-    fn new(tracks: &[GdTrack], verify: bool) -> Result<Self> {
-        let is_in_area = |track: &&GdTrack| !track.is_audio && track.sector >= AREA;
-        let sectors = |track: &GdTrack| {
-            let range = (0, track.sectors.len());
-            let form = Form::of_step(track.step);
-            let sectors = Sectors::new(track.sectors.clone(), form, range, verify);
-            (track.sector, sectors)
-        };
-        let mut tracks: Vec<_> = tracks.iter().filter(is_in_area).map(sectors).collect();
-        tracks.sort_by_key(|&(sector, _)| sector);
-        let Some((sector, last)) = tracks.last() else {
-            let text = format!("is a Dreamcast disc without data from sector {AREA} on");
-            return Err(Error::Unsupported(text));
-        };
-        Ok(Self {
-            len: sector * SECTOR + last.len().min(SECTORS.saturating_sub(*sector) * SECTOR),
-            tracks,
-        })
+/// Returns the user data of data tracks with their first sectors, which ascend. The sectors
+/// before the area are those at its start, where a reader expects the volume descriptors.
+/// What no track has is zeros.
+fn area(tracks: &[(u64, Arc<dyn ReadAt>)]) -> Composed {
+    let start = AREA * SECTOR;
+    let mut own = Composed::default();
+    let next = tracks.iter().skip(1).map(|&(sector, _)| sector);
+    for ((sector, track), next) in tracks.iter().zip(next.chain([SECTORS])) {
+        own.append_fill(0, sector * SECTOR - start - own.len());
+        let longest = next.saturating_sub(*sector) * SECTOR;
+        own.append(track, 0..track.len().min(longest));
     }
-
-    /// Returns how many of `length` bytes at `offset` are stored alike, and where:
-    /// in a track, or nowhere.
-    fn place(&self, offset: u64, length: u64) -> (u64, Option<(&Sectors, u64)>) {
-        let start = AREA * SECTOR;
-        let (offset, length) = match offset < start {
-            true => (start + offset, length.min(start - offset)),
-            false => (offset, length),
-        };
-        let after = self
-            .tracks
-            .partition_point(|(sector, _)| sector * SECTOR <= offset);
-        let next = self.tracks.get(after).map(|(sector, _)| sector * SECTOR);
-        let length = next.map_or(length, |next| length.min(next - offset));
-        let Some((sector, sectors)) = after.checked_sub(1).map(|at| &self.tracks[at]) else {
-            return (length, None);
-        };
-        let into = offset - sector * SECTOR;
-        match sectors.len().checked_sub(into) {
-            Some(left @ 1..) => (length.min(left), Some((sectors, into))),
-            _ => (length, None),
-        }
-    }
-}
-
-impl ReadAt for Area {
-    fn len(&self) -> u64 {
-        self.len
-    }
-
-    fn read_exact_at(&self, mut buf: &mut [u8], mut offset: u64) -> std::io::Result<()> {
-        self.check_end(buf.len(), offset)?;
-        while !buf.is_empty() {
-            let (length, stored) = self.place(offset, buf.len() as u64);
-            let (part, rest) = buf.split_at_mut(length as usize);
-            match stored {
-                Some((sectors, at)) => sectors.read_exact_at(part, at)?,
-                None => part.fill(0),
-            }
-            buf = rest;
-            offset += length;
-        }
-        Ok(())
-    }
+    let own: Arc<dyn ReadAt> = Arc::new(own);
+    let mut area = Composed::part(&own, 0..own.len().min(start));
+    area.append_fill(0, start - area.len());
+    area.append_all(&own);
+    area
 }
 
 /// Returns the facts about a game at the start of the area, for `info.json`.
@@ -253,12 +218,12 @@ mod tests {
     fn sectors_before_the_area_are_its_first_ones_and_gaps_are_zeros() {
         let track = |byte: u8, count: u64| {
             let bytes = Arc::new(vec![byte; (count * SECTOR) as usize]);
-            Sectors::new(bytes, Form::of_step(SECTOR), (0, count * SECTOR), false)
+            let range = (0, count * SECTOR);
+            let sectors = Sectors::new(bytes, Form::of_step(SECTOR), range, false);
+            Arc::new(sectors) as Arc<dyn ReadAt>
         };
-        let area = Area {
-            tracks: vec![(AREA, track(1, 3)), (AREA + 5, track(2, 2))],
-            len: (AREA + 7) * SECTOR,
-        };
+        let area = area(&[(AREA, track(1, 3)), (AREA + 5, track(2, 2))]);
+        assert_eq!(area.len(), (AREA + 7) * SECTOR);
         let read = |sector: u64, count: u64| {
             let mut bytes = vec![9; (count * SECTOR) as usize];
             area.read_exact_at(&mut bytes, sector * SECTOR).unwrap();
@@ -268,6 +233,6 @@ mod tests {
         assert_eq!(read(0, 7), [1, 1, 1, 0, 0, 2, 2]);
         assert_eq!(read(AREA, 7), [1, 1, 1, 0, 0, 2, 2]);
         assert_eq!(read(AREA - 1, 2), [0, 1]);
-        assert!(area.read_exact_at(&mut [0], area.len).is_err());
+        assert!(area.read_exact_at(&mut [0], area.len()).is_err());
     }
 }

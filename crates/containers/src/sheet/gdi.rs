@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use super::cue::{base_name, edited};
 use super::track::MAX_TRACKS;
-use crate::disc::Slice;
 use crate::disc::plain::GdTrack;
 use crate::disc::sector::{RAW, SECTOR};
-use crate::io::{Error, ReadAt};
+use crate::io::{Composed, Error, ReadAt};
 use crate::text::Charset;
 
 /// First sector of the area with the file system.
@@ -128,7 +127,7 @@ impl Line {
             sector: self.sector,
             is_audio: self.is_audio,
             step: self.step,
-            sectors: Arc::new(Slice::new(file, self.offset..end)),
+            sectors: Arc::new(Composed::part(&file, self.offset..end)),
         }
     }
 }

@@ -18,10 +18,10 @@ use self::track::{Kind, Track};
 use crate::changes::Changeable;
 use crate::disc::plain::{PlainTrack, raw_sectors};
 use crate::disc::sector::{RAW, WITH_SUBCHANNELS};
-use crate::disc::{Disc, Form, Frames, Sectors, Slice, Wav};
+use crate::disc::{Disc, Form, Frames, Sectors, Wav};
 use crate::file_type::FileType;
 use crate::format::{Format, Input, MAX_SHEET, Pair};
-use crate::io::{Error, ReadAt, Result, Warnings, read_vec};
+use crate::io::{Composed, Error, ReadAt, Result, Warnings, read_vec};
 use crate::udf;
 use crate::volume::{DiscImage, Part, Sink, Volume};
 
@@ -273,7 +273,7 @@ fn plain_tracks(find: Find<'_>, tracks: &[Track]) -> Vec<PlainTrack> {
                 let range = (range.start, range.end);
                 (Arc::new(Frames::without_subchannels(source, range)), RAW)
             }
-            _ => (Arc::new(Slice::new(source, range)), step),
+            _ => (Arc::new(Composed::part(&source, range)), step),
         };
         let count = sectors.len() / step;
         let plain = PlainTrack {
@@ -311,7 +311,7 @@ fn images(find: Find<'_>, tracks: &[Track]) -> Vec<DiscImage> {
         for (number, track) in tracks.iter().enumerate().filter(|_| tracks.len() > 1) {
             let next = tracks.get(number + 1);
             let end = next.map_or(source.len(), |next| next.gap * track.step());
-            let part = Slice::new(source.clone(), start..end.min(source.len()));
+            let part = Composed::part(&source, start..end.min(source.len()));
             images.push(image(Part::Track(track.number), Arc::new(part)));
             start = end;
         }

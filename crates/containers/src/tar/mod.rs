@@ -18,7 +18,7 @@ use crate::paths::{Span, record};
 use crate::volume::{Content, FileId, Sink, Volume};
 
 /// How tar archives are detected and opened.
-pub(super) const FORMAT: Format = Format {
+pub const FORMAT: Format = Format {
     name: "tar",
     extensions: &["tar"],
     ambiguous: &[],

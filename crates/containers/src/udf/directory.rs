@@ -7,8 +7,8 @@ use super::descriptor::{Descriptor, FILE_IDENTIFIER};
 use super::icb::{Node, NodeKind, Steps};
 use super::text::text;
 use super::volume::{Address, LogicalVolume};
-use crate::disc::{Disc, NewFile, Spliced};
-use crate::io::{Error, ReadAt, Result, Warnings, read_vec};
+use crate::disc::{Disc, NewFile, file_in};
+use crate::io::{Composed, Error, ReadAt, Result, Warnings, read_vec};
 use crate::volume::{MAX_DEPTH, Name, NodeId, Sink};
 
 /// Number of bytes of a directory that are read at once.
@@ -71,7 +71,7 @@ impl<'a> Identifier<'a> {
 
 /// The bytes of a directory. A piece of them is in memory.
 struct Pieces {
-    bytes: Spliced,
+    bytes: Composed,
     piece: Vec<u8>,
     /// Position of the piece.
     start: u64,
@@ -175,7 +175,7 @@ impl<'a> Walk<'a> {
         let first = self.pending.len();
         let entry = &directory.entry;
         let mut pieces = Pieces {
-            bytes: Spliced::new(&self.volume.sectors, &entry.extents),
+            bytes: file_in(&self.volume.sectors, &entry.extents),
             piece: Vec::new(),
             start: 0,
         };
@@ -189,7 +189,7 @@ impl<'a> Walk<'a> {
             let problem = format!("directories have more than {MAX_BYTES} bytes");
             return Err(damaged(problem));
         }
-        if !pieces.bytes.is_all_inside() {
+        if !self.volume.sectors.contain(&entry.extents) {
             return Err(damaged("extends past the end of the image".to_owned()));
         }
         self.left -= size;
@@ -301,8 +301,8 @@ impl<'a> Walk<'a> {
     }
 
     fn add_link(&mut self, parent: NodeId, name: Name<'_>, entry: &Node, path: &str) -> Result<()> {
-        let bytes = Spliced::new(&self.volume.sectors, &entry.extents);
-        if entry.size > MAX_TARGET || !bytes.is_all_inside() {
+        let bytes = file_in(&self.volume.sectors, &entry.extents);
+        if entry.size > MAX_TARGET || !self.volume.sectors.contain(&entry.extents) {
             self.warn(path, "is a symbolic link without a target");
             return Ok(());
         }

@@ -10,7 +10,7 @@ use super::icb::{NodeKind, Steps};
 use super::partition::{Kind, Map, MapKind, Partition, maps, moved};
 use super::text::field;
 use super::volume::{Address, LogicalVolume};
-use crate::disc::{Sectors, Spliced};
+use crate::disc::{Sectors, file_in};
 use crate::io::{Error, ReadAt, Result, Warnings, read_vec};
 
 /// Lengths of blocks in bytes: of discs, then of hard disks.
@@ -301,8 +301,8 @@ impl LogicalVolume {
         if !is_new && node.kind != NodeKind::File {
             return Ok(None);
         }
-        let file = Spliced::new(&self.sectors, &node.extents);
-        if !file.is_all_inside() {
+        let file = file_in(&self.sectors, &node.extents);
+        if !self.sectors.contain(&node.extents) {
             return Ok(None);
         }
         let table = read_vec(&file, 0, node.size, "virtual allocation table")?;

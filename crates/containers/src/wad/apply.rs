@@ -3,7 +3,7 @@
 
 use super::directory::{Directory, ELSEWHERE, FileName, Form, Record, SECTOR, SECTOR_BITS};
 use super::{SEPARATORS, Wad, names};
-use crate::changes::{Job, NewFile, Occupied, Patch, Spliced, Weight, Written};
+use crate::changes::{Composed, Job, NewFile, Occupied, Patch, Weight, Written};
 use crate::io::Result;
 use crate::text::{to_windows_1252, windows_1252};
 use crate::volume::{FileId, NodeId};
@@ -56,11 +56,10 @@ pub(super) fn apply(wad: &Wad, old: Directory, job: &mut Job<'_>) -> Result<Writ
     if rows.is_empty() {
         job.refuse_to_empty();
     }
-    let mut directory = Spliced::default();
-    directory.append_bytes([encode(&rows, old.form), old.terminator].concat());
+    let directory = [encode(&rows, old.form), old.terminator].concat();
     Ok(Written {
         data: data.patch.finish(),
-        directory: Some(directory),
+        directory: Some(Composed::of_bytes(directory)),
         files: Vec::new(),
     })
 }

@@ -21,7 +21,7 @@ use crate::volume::{Content, FileId, Sink, Volume};
 
 /// How HED/WAD pairs are detected and opened. No extension is listed, because
 /// other formats have `.wad` too.
-pub(super) const FORMAT: Format = Format {
+pub const FORMAT: Format = Format {
     name: "HED/WAD",
     extensions: &[],
     ambiguous: &[],

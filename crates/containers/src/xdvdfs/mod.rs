@@ -23,7 +23,7 @@ use crate::xbe::{MAX_HEADERS, Program};
 
 /// How XDVDFS images are detected and opened. An `.iso` may be an image of
 /// another kind of disc.
-pub(super) const FORMAT: Format = Format {
+pub const FORMAT: Format = Format {
     name: "XDVDFS",
     extensions: &["xiso", "iso"],
     ambiguous: &[],

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::entry::{Listed, What};
 use super::{Directory, END, END_64, LOCAL_HEADER, LOCATOR_64, STORED, Zip};
-use crate::changes::{Job, NewFile, Spliced, Written};
+use crate::changes::{Composed, Job, NewFile, Written};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
 /// First bytes of a record of the directory, and the length of its fixed part.
@@ -61,7 +61,7 @@ pub(super) fn apply(
     };
     let fates: Vec<Fate<'_>> = listed.iter().map(|entry| fate(job, entry)).collect();
     let cut = cut(base..range.start, listed.iter().zip(&fates));
-    let mut spliced = Spliced::default();
+    let mut spliced = Composed::default();
     spliced.append(source, 0..base);
     spliced.append(source, base + cut..range.start);
     let mut out = Writer {
@@ -88,9 +88,9 @@ pub(super) fn apply(
     }
     let comment = comment_start..comment_start + comment_length;
     out.finish();
-    let mut spliced = Spliced::default();
+    let mut spliced = Composed::default();
     spliced.append(&whole, 0..before);
-    spliced.append_spliced(out.spliced);
+    spliced.append_composed(out.spliced);
     let length = (comment_length as u16).to_le_bytes();
     spliced.append_bytes(length.to_vec());
     spliced.append(source, comment);
@@ -173,7 +173,7 @@ fn move_header(record: &mut [u8], cut: u64) -> Option<()> {
 
 /// An archive that is being written.
 struct Writer {
-    spliced: Spliced,
+    spliced: Composed,
     /// Offset that positions count from.
     base: u64,
     /// The records of the directory.

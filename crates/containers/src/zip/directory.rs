@@ -8,9 +8,8 @@ use rawzip::{CreatorSystem, ErrorKind, ZipArchive, ZipFileHeaderRecord};
 
 use super::entry::{DosTime, Entries, Header, Members};
 use super::{END, END_64, LOCATOR_64};
-use crate::disc::Slice;
 use crate::format::Options;
-use crate::io::{Error, ReadAt, Result, read_vec};
+use crate::io::{Composed, Error, ReadAt, Result, read_vec};
 use crate::volume::Sink;
 
 /// A part of an archive.
@@ -102,7 +101,7 @@ pub(super) fn counted(source: &Arc<dyn ReadAt>) -> Result<Arc<dyn ReadAt>> {
         Some((found, stated))
             if stated < found && read_vec(&**source, stated, 4, "record")? != END_64 =>
         {
-            Ok(Arc::new(Slice::new(source.clone(), found - stated..len)))
+            Ok(Arc::new(Composed::part(source, found - stated..len)))
         }
         _ => Ok(source.clone()),
     }

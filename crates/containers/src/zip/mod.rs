@@ -30,7 +30,7 @@ use crate::volume::{
 };
 
 /// How zip archives are detected and opened.
-pub(super) const FORMAT: Format = Format {
+pub const FORMAT: Format = Format {
     name: "zip",
     extensions: &["zip", "zip.001", "zipx", "jar", "pk3", "pk4", "cbz"],
     ambiguous: &[],
@@ -47,7 +47,7 @@ pub(super) const FORMAT: Format = Format {
 /// How zip archives behind other data are detected: by their directory. This is
 /// tried last, since other archives may end with a zip that is one of their
 /// files.
-pub(super) const PREFIXED: Format = Format {
+pub const PREFIXED: Format = Format {
     extensions: &[],
     matches: |input| directory::exists(&input.source),
     ..FORMAT

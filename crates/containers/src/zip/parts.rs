@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::SPANNED;
 use super::directory::{self, Part};
 use crate::format::Input;
-use crate::io::{Error, Joined, ReadAt, Result};
+use crate::io::{Composed, Error, ReadAt, Result};
 use crate::parts::{beside_zip, of_zip};
 
 /// An archive with all its parts.
@@ -46,11 +46,16 @@ pub(super) fn join(input: &Input<'_>) -> Result<Archive> {
         sources.push((input.partner)(&name).ok_or_else(|| missing(&name))?);
     }
     sources.push(last);
-    let joined = Joined::new(sources);
-    let parts = joined.starts().map(|start| Part { start });
+    let (mut joined, mut parts) = (Composed::default(), Vec::new());
+    for source in sources {
+        parts.push(Part {
+            start: joined.len(),
+        });
+        joined.append_all(&source);
+    }
     Ok(Archive {
-        parts: parts.collect(),
         source: Arc::new(joined),
+        parts,
     })
 }
 

@@ -17,7 +17,7 @@ use self::named::Named;
 use super::restructure::{Structure, restructure};
 use super::splice::{Edits, NewAssets, splice, splice_layers};
 use super::{Hip, Offsets, needs, write};
-use crate::changes::{Job, Spliced, Written};
+use crate::changes::{Composed, Job, Written};
 use crate::io::{ReadAt, Result};
 
 /// Writes the archive.
@@ -36,7 +36,7 @@ pub(super) fn apply(hip: &Hip, (): (), job: &mut Job<'_>) -> Result<Written> {
     }
     let structure = listed::structure(job, &kinds, &named)?;
     if !job.report.refusals.is_empty() {
-        return Ok(Written::alone(Spliced::default()));
+        return Ok(Written::alone(Composed::default()));
     }
     write(hip, &offsets, &named, &structure).map(Written::alone)
 }
@@ -47,7 +47,7 @@ fn refusal(other: &needs::Other) -> String {
 }
 
 /// Writes the tables, and then the data.
-fn write(hip: &Hip, offsets: &Offsets, named: &Named, wanted: &Structure) -> Result<Spliced> {
+fn write(hip: &Hip, offsets: &Offsets, named: &Named, wanted: &Structure) -> Result<Composed> {
     let (restructured, moved) = restructure(&hip.source, hip, offsets, wanted)?;
     let source: Arc<dyn ReadAt> = Arc::new(restructured);
     let mut now = Offsets::of(&Hip::to_change(source.clone())?);

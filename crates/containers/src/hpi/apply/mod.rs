@@ -7,7 +7,7 @@ mod v2;
 use std::ops::Range;
 
 use super::{Directory, Hpi, Version};
-use crate::changes::{Job, NewFile, Occupied, Patch, Tree, Weight, Written};
+use crate::changes::{Composed, Job, NewFile, Occupied, Tree, Weight, Written};
 use crate::io::{Error, Result};
 use crate::text::{to_windows_1252, windows_1252};
 use crate::volume::{FileId, NodeId};
@@ -19,7 +19,7 @@ const MAX_NAME: usize = 255;
 pub(super) fn apply(hpi: &Hpi, directory: Directory, job: &mut Job<'_>) -> Result<Written> {
     check_names(job);
     if !job.report.refusals.is_empty() {
-        return Ok(Written::alone(Patch::new(hpi.source.clone()).finish()));
+        return Ok(Written::alone(Composed::whole(&hpi.source)));
     }
     match directory.version {
         Version::One { end } => v1::apply(hpi, &directory, end, job),

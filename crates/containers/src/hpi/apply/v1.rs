@@ -8,7 +8,7 @@ use std::sync::Arc;
 use zerocopy::{FromBytes, IntoBytes};
 
 use super::{Places, number, place, raw_name};
-use crate::changes::{Job, Kind, NewFile, Patch, Spliced, Tree, Written};
+use crate::changes::{Composed, Job, Kind, NewFile, Patch, Tree, Written};
 use crate::hpi::cipher::{Cipher, enciphered_at};
 use crate::hpi::record::{Entry1, File1, Header1, IS_DIRECTORY, Node1};
 use crate::hpi::{Directory, FileRecord, Hpi, Packing};
@@ -99,8 +99,7 @@ fn in_place(
     records: &[File1],
     data_end: u64,
 ) -> Arc<dyn ReadAt> {
-    let mut base = Spliced::default();
-    base.append(&hpi.source, 0..data_end);
+    let base = Composed::part(&hpi.source, 0..data_end);
     let mut patch = Patch::new(Arc::new(base));
     for (file, &offset) in (0..).map(FileId).zip(&directory.records) {
         if let (Some(node), Some(_)) = (job.tree.node_of(file), job.tree.new_of(file)) {
@@ -148,7 +147,7 @@ fn restructured(
     let mut header = Header1::read_from_bytes(&header).unwrap_or_default();
     header.dir_end = number(old_end + shift)?.into();
     header.dir_start = (start as u32).into();
-    let mut base = Spliced::default();
+    let mut base = Composed::default();
     base.append_bytes(header.as_bytes().to_vec());
     base.append_bytes(directory);
     base.append(source, old_end..data_end);

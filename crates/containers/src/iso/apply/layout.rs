@@ -7,7 +7,7 @@ use super::disc::{Directory, DirectoryId, Disc, Extent, ROOT_RECORD, both};
 use super::frames::Frames;
 use super::path_tables::{rows, set_size, tables_of};
 use super::room::Room;
-use crate::changes::{Job, NewFile, Patch, Spliced, Weight};
+use crate::changes::{Composed, Job, NewFile, Patch, Weight};
 use crate::disc::sector::{Kind, SECTOR, Sectors, read_user};
 use crate::io::{Error, ReadAt, Result};
 use crate::iso::record::{is_in_other_track, le32};
@@ -354,7 +354,7 @@ impl Image {
     }
 
     /// Returns the image.
-    pub(super) fn finish(mut self) -> Spliced {
+    pub(super) fn finish(mut self) -> Composed {
         if self.room.end() > self.frames.count {
             self.patch.grow(self.room.end() * self.frames.step());
         }

@@ -20,7 +20,7 @@ use self::frames::Frames;
 use self::layout::Image;
 use self::names::Namer;
 use self::room::Room;
-use crate::changes::{Job, Kind, NewFile, Spliced, Weight, Written};
+use crate::changes::{Composed, Job, Kind, NewFile, Weight, Written};
 use crate::disc::data_form;
 use crate::disc::sector::{DESCRIPTORS, Form, MODE_2, RAW, SECTOR};
 use crate::format::Input;
@@ -73,7 +73,7 @@ impl Space {
 /// # Errors
 /// Returns an error under the same conditions as
 /// [`Write`](crate::changes::Write).
-pub(crate) fn splice(job: &mut Job<'_>, space: Space) -> Result<Spliced> {
+pub(crate) fn splice(job: &mut Job<'_>, space: Space) -> Result<Composed> {
     let frames = Frames::new(space.source, space.form, space.first);
     let sectors = frames.sectors();
     let disc = Disc::read(&sectors, space.first, &job.tree)?;

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use super::{add_other_files, written};
-use crate::changes::{FindPartner, Job, Spliced, Weight, Written};
-use crate::disc::{Form, Slice};
+use crate::changes::{Composed, FindPartner, Job, Weight, Written};
+use crate::disc::Form;
 use crate::format::{Input, MAX_SHEET};
 use crate::io::{Error, ReadAt, Result};
 use crate::iso::{self, Space};
@@ -74,11 +74,11 @@ fn changed_file(
     find: FindPartner<'_>,
     job: &mut Job<'_>,
     tracks: &[Track],
-) -> Result<(Spliced, u64)> {
+) -> Result<(Composed, u64)> {
     let step = tracks[0].step();
     let (source, (start, end)) = track_bytes(find, tracks, 0)?;
     let (len, end) = (source.len(), end.min(source.len()));
-    let track: Arc<dyn ReadAt> = Arc::new(Slice::new(source.clone(), start..end));
+    let track: Arc<dyn ReadAt> = Arc::new(Composed::part(&source, start..end));
     let form = Form::detect(&*track, 0)?.filter(|form| form.step == step);
     let no_file_system = || {
         let text = "has no ISO 9660 file system in its data track";
@@ -87,9 +87,9 @@ fn changed_file(
     let space = Space::whole(track, form.ok_or_else(no_file_system)?);
     let changed = iso::splice(job, space)?;
     let grown = (changed.len() - (end - start)) / step;
-    let mut file = Spliced::default();
+    let mut file = Composed::default();
     file.append(&source, 0..start);
-    file.append_spliced(changed);
+    file.append_composed(changed);
     file.append(&source, end..len);
     Ok((file, grown))
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{add_other_files, written};
-use crate::changes::{FindPartner, Job, Spliced, Written};
+use crate::changes::{Composed, FindPartner, Job, Written};
 use crate::disc::Form;
 use crate::format::{Input, MAX_SHEET};
 use crate::io::{Error, ReadAt, Result};
@@ -88,7 +88,7 @@ impl Area {
     /// these tracks cannot be written.
     fn space(&self) -> Space {
         let step = self.form.step;
-        let mut source = Spliced::default();
+        let mut source = Composed::default();
         let mut gaps = Vec::with_capacity(self.tracks.len());
         for track in &self.tracks {
             // The last sector may be truncated.
@@ -106,7 +106,7 @@ impl Area {
     }
 
     /// Returns the files of the tracks, given the changed sectors of the disc.
-    fn divided(self, mut changed: Spliced) -> Vec<(String, Spliced)> {
+    fn divided(self, mut changed: Composed) -> Vec<(String, Composed)> {
         let mut files = Vec::with_capacity(self.tracks.len());
         let mut is_last = true;
         for track in self.tracks.into_iter().rev() {
@@ -115,9 +115,9 @@ impl Area {
                 own.truncate(track.bytes.end - track.bytes.start);
             }
             is_last = false;
-            let mut file = Spliced::default();
+            let mut file = Composed::default();
             file.append(&track.file, 0..track.bytes.start);
-            file.append_spliced(own);
+            file.append_composed(own);
             file.append(&track.file, track.bytes.end..track.file.len());
             files.push((track.name, file));
         }

@@ -4,15 +4,13 @@
 pub(super) mod cue;
 pub(super) mod gdi;
 
-use crate::changes::{FindPartner, Job, Spliced, Weight, Written};
+use crate::changes::{Composed, FindPartner, Job, Weight, Written};
 
 /// Returns a changed disc of a description and the files of its tracks.
-fn written(sheet: Vec<u8>, files: Vec<(String, Spliced)>) -> Written {
-    let mut data = Spliced::default();
-    data.append_bytes(sheet);
+fn written(sheet: Vec<u8>, files: Vec<(String, Composed)>) -> Written {
     Written {
         files,
-        ..Written::alone(data)
+        ..Written::alone(Composed::of_bytes(sheet))
     }
 }
 
@@ -22,7 +20,7 @@ fn add_other_files<'t>(
     find: FindPartner<'_>,
     job: &mut Job<'_>,
     tracks: impl Iterator<Item = (u8, &'t str)>,
-    files: &mut Vec<(String, Spliced)>,
+    files: &mut Vec<(String, Composed)>,
 ) {
     for (number, file) in tracks {
         if files
@@ -32,11 +30,7 @@ fn add_other_files<'t>(
             continue;
         }
         match find(file) {
-            Some(source) => {
-                let mut whole = Spliced::default();
-                whole.append_all(&source);
-                files.push((file.to_owned(), whole));
-            }
+            Some(source) => files.push((file.to_owned(), Composed::whole(&source))),
             None => {
                 let text = format!("track {number:02} is missing");
                 job.report.note(Weight::Warning, file, text);

@@ -8,8 +8,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::new_file::NewFile;
-use crate::io::{Origin, ReadAt};
+use super::{Origin, ReadAt};
 
 /// Where the bytes of a part come from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,11 +55,14 @@ impl Data {
 /// Length from which on bytes are a source of their own, in bytes.
 const LARGE: usize = 64 << 10;
 
+/// Number of sources from which on these are found by their addresses; most have one.
+const FEW: usize = 8;
+
 /// What parts consist of.
 #[derive(Default)]
 struct Stock {
     sources: Vec<Arc<dyn ReadAt>>,
-    /// The number of each source, by its address.
+    /// The number of each source, by its address, once there are [`FEW`].
     numbers: HashMap<usize, u32>,
     /// Bytes of parts that are not large.
     memory: Vec<u8>,
@@ -72,8 +74,20 @@ impl Stock {
     /// Adds a source, if it is another one, and returns its bytes from an offset on.
     fn source(&mut self, source: &Arc<dyn ReadAt>, at: u64) -> Data {
         let next = self.sources.len() as u32;
-        let address = Arc::as_ptr(source).addr();
-        let number = *self.numbers.entry(address).or_insert(next);
+        let number = match next as usize {
+            ..FEW => {
+                let mut known = (0..).zip(&self.sources);
+                let known = known.find(|(_, known)| address(known) == address(source));
+                known.map_or(next, |(number, _)| number)
+            }
+            _ => {
+                if self.numbers.is_empty() {
+                    let known = self.sources.iter().map(address);
+                    self.numbers = known.zip(0..).collect();
+                }
+                *self.numbers.entry(address(source)).or_insert(next)
+            }
+        };
         if number == next {
             self.sources.push(source.clone());
         }
@@ -117,7 +131,11 @@ impl Stock {
     }
 }
 
-/// A part of a [`Spliced`] source, up to the next one.
+fn address(source: &Arc<dyn ReadAt>) -> usize {
+    Arc::as_ptr(source).addr()
+}
+
+/// A part of a [`Composed`] source, up to the next one.
 struct Part {
     /// Position of its first byte.
     start: u64,
@@ -127,14 +145,43 @@ struct Part {
 /// A source that consists of ranges of other sources, of bytes in memory, and of
 /// runs of equal bytes. Ranges of sources are not copied.
 #[derive(Default)]
-pub struct Spliced {
+pub struct Composed {
     /// In order; none is empty.
     parts: Vec<Part>,
     len: u64,
     stock: Stock,
 }
 
-impl Spliced {
+impl Composed {
+    /// Creates a source that is a range of another one; empty if the range ends before it
+    /// begins.
+    pub fn part(source: &Arc<dyn ReadAt>, range: Range<u64>) -> Self {
+        let mut part = Self::default();
+        part.append(source, range);
+        part
+    }
+
+    /// Creates a source that is another one as a whole.
+    pub fn whole(source: &Arc<dyn ReadAt>) -> Self {
+        Self::part(source, 0..source.len())
+    }
+
+    /// Creates a source that is others, one after the other.
+    pub fn joined(sources: impl IntoIterator<Item = Arc<dyn ReadAt>>) -> Self {
+        let mut joined = Self::default();
+        for source in sources {
+            joined.append_all(&source);
+        }
+        joined
+    }
+
+    /// Creates a source of bytes.
+    pub fn of_bytes(bytes: Vec<u8>) -> Self {
+        let mut whole = Self::default();
+        whole.append_bytes(bytes);
+        whole
+    }
+
     /// Appends a range of a source.
     pub fn append(&mut self, source: &Arc<dyn ReadAt>, range: Range<u64>) {
         if !range.is_empty() {
@@ -146,12 +193,6 @@ impl Spliced {
     /// Appends a source as a whole.
     pub fn append_all(&mut self, source: &Arc<dyn ReadAt>) {
         self.append(source, 0..source.len());
-    }
-
-    /// Appends a file.
-    pub fn append_file(&mut self, file: &NewFile) {
-        let (source, range) = file.place();
-        self.append(source, range);
     }
 
     /// Appends bytes.
@@ -167,7 +208,7 @@ impl Spliced {
     }
 
     /// Appends the parts of another.
-    pub fn append_spliced(&mut self, other: Self) {
+    pub fn append_composed(&mut self, other: Self) {
         if self.len == 0 {
             *self = other;
             return;
@@ -258,7 +299,7 @@ impl Spliced {
     }
 }
 
-impl ReadAt for Spliced {
+impl ReadAt for Composed {
     fn len(&self) -> u64 {
         self.len
     }
@@ -285,6 +326,11 @@ impl ReadAt for Spliced {
             rest = after;
         }
         Ok(())
+    }
+
+    fn beneath(&self, range: Range<u64>) -> Option<(&dyn ReadAt, u64)> {
+        let (piece, data) = self.pieces(range.clone()).next()?;
+        self.stock.get(data).filter(|_| piece == range)
     }
 
     fn will_need(&self, offset: u64, length: u64) {
@@ -361,12 +407,6 @@ impl Patch {
         self.put_range(at, source, 0..source.len());
     }
 
-    /// Puts a file at `at`.
-    pub fn put_file(&mut self, at: u64, file: &NewFile) {
-        let (source, range) = file.place();
-        self.put_range(at, source, range);
-    }
-
     /// Puts a range of a source at `at`.
     pub fn put_range(&mut self, at: u64, source: &Arc<dyn ReadAt>, range: Range<u64>) {
         if !range.is_empty() {
@@ -422,73 +462,74 @@ impl Patch {
     }
 
     /// Returns the result.
-    pub fn finish(self) -> Spliced {
+    pub fn finish(self) -> Composed {
         let Self {
             stock,
             original,
             over,
             len,
         } = self;
-        let mut spliced = Spliced {
+        let mut composed = Composed {
             stock,
-            ..Spliced::default()
+            ..Composed::default()
         };
-        let keep = |spliced: &mut Spliced, end: u64| {
-            let start = spliced.len;
+        let keep = |composed: &mut Composed, end: u64| {
+            let start = composed.len;
             let kept = end.min(original).saturating_sub(start);
-            spliced.push(kept, Self::ORIGINAL.skip(start));
-            spliced.append_fill(0, end - spliced.len);
+            composed.push(kept, Self::ORIGINAL.skip(start));
+            composed.append_fill(0, end - composed.len);
         };
         for (start, (length, data)) in over {
-            keep(&mut spliced, start);
-            spliced.push(length, data);
+            keep(&mut composed, start);
+            composed.push(length, data);
         }
-        keep(&mut spliced, len);
-        spliced.parts.shrink_to_fit();
-        spliced
+        keep(&mut composed, len);
+        composed.parts.shrink_to_fit();
+        composed
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::io::{BlockBuffer, layers_of};
     use proptest::prelude::*;
 
     fn source(bytes: &[u8]) -> Arc<dyn ReadAt> {
         Arc::new(bytes.to_vec())
     }
 
-    fn all(spliced: &Spliced) -> Vec<u8> {
-        let mut bytes = vec![0; spliced.len() as usize];
-        spliced.read_exact_at(&mut bytes, 0).unwrap();
+    fn all(composed: &Composed) -> Vec<u8> {
+        let mut bytes = vec![0; composed.len() as usize];
+        composed.read_exact_at(&mut bytes, 0).unwrap();
         bytes
     }
 
     #[test]
     fn neighboring_ranges_of_a_source_become_one_part() {
         let original = source(b"0123456789");
-        let mut spliced = Spliced::default();
-        spliced.append(&original, 0..3);
-        spliced.append(&original, 3..5);
-        spliced.append(&original, 7..7);
-        spliced.append_fill(b'x', 2);
-        spliced.append_fill(b'x', 1);
-        spliced.append_bytes(b"yz".to_vec());
-        assert_eq!(spliced.parts.len(), 3);
-        assert_eq!(all(&spliced), b"01234xxxyz");
+        let mut composed = Composed::default();
+        composed.append(&original, 0..3);
+        composed.append(&original, 3..5);
+        composed.append(&original, 7..7);
+        composed.append_fill(b'x', 2);
+        composed.append_fill(b'x', 1);
+        composed.append_bytes(b"yz".to_vec());
+        assert_eq!(composed.parts.len(), 3);
+        assert_eq!(all(&composed), b"01234xxxyz");
     }
 
     #[test]
     fn a_source_is_divided_inside_a_part_between_parts_and_at_its_ends() {
         for at in 0..=12 {
-            let mut spliced = Spliced::default();
-            spliced.append(&source(b"0123456789"), 1..5);
-            spliced.append_fill(b'x', 3);
-            spliced.append_bytes(b"yz".to_vec());
-            let whole = all(&spliced);
-            let mut rest = spliced.split_off(at);
+            let mut composed = Composed::default();
+            composed.append(&source(b"0123456789"), 1..5);
+            composed.append_fill(b'x', 3);
+            composed.append_bytes(b"yz".to_vec());
+            let whole = all(&composed);
+            let mut rest = composed.split_off(at);
             let at = whole.len().min(at as usize);
-            assert_eq!(all(&spliced), whole[..at], "{at}");
+            assert_eq!(all(&composed), whole[..at], "{at}");
             assert_eq!(all(&rest), whole[at..], "{at}");
             rest.truncate(1);
             assert_eq!(all(&rest), whole[at..(at + 1).min(whole.len())]);
@@ -497,12 +538,12 @@ mod tests {
 
     #[test]
     fn reads_past_the_end_fail() {
-        let mut spliced = Spliced::default();
-        spliced.append_bytes(b"ab".to_vec());
-        assert!(spliced.read_exact_at(&mut [0; 2], 1).is_err());
-        assert!(spliced.read_exact_at(&mut [0], u64::MAX).is_err());
-        assert!(spliced.read_exact_at(&mut [], u64::MAX).is_ok());
-        assert!(Spliced::default().read_exact_at(&mut [0], 0).is_err());
+        let mut composed = Composed::default();
+        composed.append_bytes(b"ab".to_vec());
+        assert!(composed.read_exact_at(&mut [0; 2], 1).is_err());
+        assert!(composed.read_exact_at(&mut [0], u64::MAX).is_err());
+        assert!(composed.read_exact_at(&mut [], u64::MAX).is_ok());
+        assert!(Composed::default().read_exact_at(&mut [0], 0).is_err());
     }
 
     #[test]
@@ -530,12 +571,54 @@ mod tests {
                 }
                 patch.put(at, bytes);
             }
-            let spliced = patch.finish();
-            prop_assert_eq!(&all(&spliced), &expected);
+            let composed = patch.finish();
+            prop_assert_eq!(&all(&composed), &expected);
             let (start, end) = (offset.min(expected.len()), (offset + length).min(expected.len()));
             let mut piece = vec![0; end - start];
-            spliced.read_exact_at(&mut piece, start as u64).unwrap();
+            composed.read_exact_at(&mut piece, start as u64).unwrap();
             prop_assert_eq!(&piece, &expected[start..end]);
         }
+    }
+
+    /// Asserts that all sources with the bytes of a range return the same bytes, and
+    /// returns the number of these sources.
+    fn layers(source: &dyn ReadAt, range: Range<u64>) -> usize {
+        let read = |source: &dyn ReadAt, offset| {
+            let mut bytes = vec![0; (range.end - range.start) as usize];
+            source.read_exact_at(&mut bytes, offset).map(|()| bytes)
+        };
+        let expected = read(source, range.start).ok();
+        let layers = layers_of(source, range.clone());
+        layers
+            .inspect(|&(layer, offset)| assert_eq!(read(layer, offset).ok(), expected))
+            .count()
+    }
+
+    #[test]
+    fn the_bytes_of_a_range_are_found_beneath() {
+        let whole: Arc<dyn ReadAt> = Arc::new((0..20).collect::<Vec<u8>>());
+        let tail: Arc<dyn ReadAt> = Arc::new(Composed::part(&whole, 4..20));
+        let buffered: Arc<dyn ReadAt> = Arc::new(BlockBuffer::new(tail));
+        let joined = Composed::joined([buffered, whole]);
+        assert_eq!(layers(&joined, 3..16), 4);
+        assert_eq!(layers(&joined, 17..30), 2);
+        assert_eq!(layers(&joined, 15..17), 1, "in two parts");
+        assert_eq!(layers(&joined, 30..40), 1, "past the end");
+    }
+
+    #[test]
+    fn reads_cross_the_ends_of_parts() {
+        let parts: [&[u8]; 4] = [b"abc", b"", b"d", b"efgh"];
+        let sources = parts.map(|part| Arc::new(part.to_vec()) as Arc<dyn ReadAt>);
+        let joined = Composed::joined(sources);
+        assert_eq!(joined.len(), 8);
+        for start in 0..8 {
+            for end in start..=8 {
+                let mut bytes = vec![0; end - start];
+                joined.read_exact_at(&mut bytes, start as u64).unwrap();
+                assert_eq!(bytes, b"abcdefgh"[start..end]);
+            }
+        }
+        assert!(joined.read_exact_at(&mut [0; 2], 7).is_err());
     }
 }
