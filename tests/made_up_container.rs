@@ -27,7 +27,6 @@ const PAIR: Pair = Pair {
 static FORMATS: [Format; 1] = [Format {
     name: "box",
     extensions: &["box"],
-    types: &[],
     ambiguous: &[Ambiguous {
         extension: "dat",
         at: 0,
@@ -37,12 +36,9 @@ static FORMATS: [Format; 1] = [Format {
         sheet: None,
     }],
     pair: Some(PAIR),
-    sheet: None,
     matches: |input| Ok(input.bytes(0, 4)? == MAGIC || directory(input)?.is_some()),
     open,
-    change: None,
-    is_plain_folder: true,
-    is_layered: false,
+    ..Format::PLAIN
 }];
 
 struct BoxVolume {

@@ -65,6 +65,20 @@ impl Archive {
         Self::of(Input::alone(Arc::new(source), Options::default()))
     }
 
+    /// Opens the archive of one format in a source: the format is not detected, and the
+    /// source is no block image.
+    ///
+    /// # Errors
+    /// Returns an error if the source cannot be read, has another format or is damaged.
+    pub fn in_format(format: &'static Format, source: impl ReadAt + 'static) -> Result<Self> {
+        let source: Arc<dyn ReadAt> = Arc::new(source);
+        let input = Input::alone(source.clone(), Options::default());
+        if !(format.matches)(&input)? {
+            return Err(Error::UnknownFormat);
+        }
+        Self::opened(format, input, source)
+    }
+
     /// Opens an archive with its name and the files beside it.
     ///
     /// # Errors
@@ -89,12 +103,22 @@ impl Archive {
             options: input.options.clone(),
         };
         let format = formats::detect(&inside)?;
+        let opened = Self::opened(format, inside, input.source)?;
+        Ok(Self {
+            partners: partners.into_inner(),
+            ..opened
+        })
+    }
+
+    /// Opens the content of a source.
+    fn opened(format: &'static Format, inside: Input<'_>, source: Arc<dyn ReadAt>) -> Result<Self> {
+        let options = inside.options.clone();
         let mut listing = Listing::default();
         let volume = (format.open)(inside, &mut listing)?.into();
         Ok(Self {
-            source: input.source,
-            partners: partners.into_inner(),
-            options: input.options,
+            source,
+            partners: Vec::new(),
+            options,
             format,
             volume,
             entries: listing.into_entries(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::changes::OpenForChanges;
 use crate::file_type::FileType;
 pub use crate::input::{Encoding, Input, Options};
-use crate::io::{ReadAt, Result};
+use crate::io::{Error, ReadAt, Result};
 use crate::text::has_extension;
 use crate::volume::{Content, FileId, Sink, Volume};
 
@@ -211,6 +211,24 @@ pub struct Format {
     pub is_plain_folder: bool,
     /// Whether games merge several of them.
     pub is_layered: bool,
+}
+
+impl Format {
+    /// What most formats have in common: they are plain folders in one file, and cannot be
+    /// written. It is never detected.
+    pub const PLAIN: Self = Self {
+        name: "",
+        extensions: &[],
+        ambiguous: &[],
+        pair: None,
+        sheet: None,
+        types: &[],
+        matches: |_| Ok(false),
+        open: |_, _| Err(Error::UnknownFormat),
+        change: None,
+        is_plain_folder: true,
+        is_layered: false,
+    };
 }
 
 #[cfg(test)]

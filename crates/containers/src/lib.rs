@@ -7,8 +7,8 @@
 //! * [`formats`] lists the container formats and detects the format of a source.
 //!   [`format`](mod@format) says what a format declares: its extensions, its
 //!   partner files, how it is detected and opened. Each format has a folder of
-//!   its own, with reading and writing in it; [`hpi`], [`hip`], [`gcm`], [`iso`],
-//!   [`udf`] and [`sheet`] are public.
+//!   its own, with reading and writing in it, and a `FORMAT` that
+//!   [`Archive::in_format`] takes.
 //! * [`volume`] holds what all containers have in common: entries, and how the
 //!   bytes of a file are stored. [`extract`] lists and copies files.
 //! * [`mod@write`] holds what the writers of archives share; they are in the folders
@@ -36,8 +36,8 @@ pub mod gcm;
 pub mod hip;
 pub mod hpi;
 pub mod image;
-mod img;
-mod inno;
+pub mod img;
+pub mod inno;
 pub mod input;
 pub mod io;
 pub mod iso;
@@ -46,20 +46,20 @@ mod listing;
 pub mod pack;
 pub mod parts;
 mod paths;
-mod pkr;
-mod pre;
+pub mod pkr;
+pub mod pre;
 mod refused;
-mod seven_zip;
+pub mod seven_zip;
 pub mod sheet;
-mod tar;
+pub mod tar;
 pub mod text;
 mod time;
 pub mod udf;
 pub mod volume;
-mod wad;
+pub mod wad;
 pub mod write;
 pub mod xbe;
-mod xdvdfs;
-mod zip;
+pub mod xdvdfs;
+pub mod zip;
 
 pub use archive::Archive;

@@ -7,16 +7,10 @@ use crate::volume::{Sink, Volume};
 /// How these archives are detected. They have no companions.
 pub(super) const FORMAT: Format = Format {
     name: "not supported",
-    extensions: &[],
-    ambiguous: &[],
-    pair: None,
-    sheet: None,
-    types: &[],
     matches: |input| Ok(known(input)?.is_some()),
     open,
-    change: None,
     is_plain_folder: false,
-    is_layered: false,
+    ..Format::PLAIN
 };
 
 /// Number of bytes at the start of a program that are searched for the mark of NSIS.

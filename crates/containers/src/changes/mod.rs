@@ -3,8 +3,8 @@
 //! results, and the [`Report`].
 //!
 //! Each format declares how it is opened to be written in
-//! [`Format::change`](crate::format::Format::change): what it returns gets a [`Job`]
-//! with the tree, and places the new data. [`apply`](mod@crate::apply) goes through
+//! [`Format::change`](crate::format::Format::change): the [`Write`] in its result gets a
+//! [`Job`] with the tree, and places the new data. [`apply`](mod@crate::apply) goes through
 //! archives in archives.
 
 pub(crate) mod converted;
@@ -60,7 +60,7 @@ pub struct Changeable<'a> {
 }
 
 impl<'a> Changeable<'a> {
-    /// Creates an archive of its volume and of what else is needed to write it.
+    /// Creates an archive of its volume and of the tables that its writer needs besides.
     pub fn new<V: Volume + 'static, T: 'a>(
         (volume, tables): (V, T),
         write: fn(&V, T, &mut Job<'_>) -> Result<Written>,
@@ -72,7 +72,7 @@ impl<'a> Changeable<'a> {
         }
     }
 
-    /// Creates a disc that is written from what it was opened from.
+    /// Creates a disc whose writer reads its source and partners again.
     pub fn of_input(
         volume: Box<dyn Volume>,
         input: Input<'a>,

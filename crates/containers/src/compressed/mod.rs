@@ -25,16 +25,16 @@ const MEASURED_AT_ONCE: u64 = 16 << 20;
 const PIECE: usize = 64 << 10;
 
 /// How compressed files are detected and opened.
-pub const GZIP_FORMAT: Format = format(Kind::Gzip, &["gz", "tgz"], |input| {
+pub(super) const GZIP_FORMAT: Format = format(Kind::Gzip, &["gz", "tgz"], |input| {
     Ok(Kind::of(input)? == Some(Kind::Gzip))
 });
-pub const BZIP2_FORMAT: Format = format(Kind::Bzip2, &["bz2", "tbz", "tbz2"], |input| {
+pub(super) const BZIP2_FORMAT: Format = format(Kind::Bzip2, &["bz2", "tbz", "tbz2"], |input| {
     Ok(Kind::of(input)? == Some(Kind::Bzip2))
 });
-pub const XZ_FORMAT: Format = format(Kind::Xz, &["xz", "txz"], |input| {
+pub(super) const XZ_FORMAT: Format = format(Kind::Xz, &["xz", "txz"], |input| {
     Ok(Kind::of(input)? == Some(Kind::Xz))
 });
-pub const ZSTANDARD_FORMAT: Format = format(Kind::Zstandard, &["zst", "tzst"], |input| {
+pub(super) const ZSTANDARD_FORMAT: Format = format(Kind::Zstandard, &["zst", "tzst"], |input| {
     Ok(Kind::of(input)? == Some(Kind::Zstandard))
 });
 
@@ -46,15 +46,9 @@ const fn format(
     Format {
         name: kind.name(),
         extensions,
-        ambiguous: &[],
-        pair: None,
-        sheet: None,
-        types: &[],
         matches,
         open,
-        change: None,
-        is_plain_folder: true,
-        is_layered: false,
+        ..Format::PLAIN
     }
 }
 

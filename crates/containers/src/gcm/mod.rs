@@ -30,9 +30,6 @@ use crate::volume::{
 pub const FORMAT: Format = Format {
     name: "GCM",
     extensions: &["gcm", "tgc", "iso"],
-    ambiguous: &[],
-    pair: None,
-    sheet: None,
     types: &[FileType {
         patterns: &["*.gcm", "*.tgc"],
         ..FileType::new("application/x-gamecube-rom", None)
@@ -40,8 +37,7 @@ pub const FORMAT: Format = Format {
     matches,
     open,
     change: Some(|input, sink| Ok(Changeable::new(read(input.source, sink)?, apply::apply))),
-    is_plain_folder: true,
-    is_layered: false,
+    ..Format::PLAIN
 };
 
 const GAMECUBE: u32 = 0xC233_9F3D;
@@ -86,7 +82,7 @@ struct Disc {
     warnings: Vec<String>,
 }
 
-/// What is needed of a disc to write it again.
+/// The parts of a disc that writing it needs.
 struct Tables {
     layout: Layout,
     apploader: Option<FileId>,

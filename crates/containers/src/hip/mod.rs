@@ -61,9 +61,6 @@ use crate::volume::{
 pub const FORMAT: Format = Format {
     name: "HIP",
     extensions: &["hip", "hop"],
-    ambiguous: &[],
-    pair: None,
-    sheet: None,
     types: &[FileType {
         magic: &[Magic {
             and: &[Magic::at(4, &[0; 4])],
@@ -77,7 +74,7 @@ pub const FORMAT: Format = Format {
     open: |input, sink| Ok(Box::new(declared(input, sink)?)),
     change: Some(|input, sink| Ok(Changeable::new((declared(input, sink)?, ()), apply::apply))),
     is_plain_folder: false,
-    is_layered: false,
+    ..Format::PLAIN
 };
 
 /// The first bytes of every archive: the name of a block without a body.

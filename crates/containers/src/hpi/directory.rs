@@ -11,11 +11,11 @@ pub struct Directory {
     pub records: Vec<u32>,
     /// Absolute offset of the line at the end, or of the end of the source.
     pub end: u64,
-    /// What is different in the two versions.
+    /// The version, with the fields that only it has.
     pub version: Version,
 }
 
-/// The version of an archive, and what only that has.
+/// The version of an archive, with the fields that only it has.
 pub enum Version {
     /// Of Total Annihilation.
     One {

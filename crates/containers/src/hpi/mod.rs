@@ -45,9 +45,6 @@ use crate::volume::{
 pub const FORMAT: Format = Format {
     name: "HPI",
     extensions: &["hpi", "ufo", "ccx", "gp3", "gpf", "kmp"],
-    ambiguous: &[],
-    pair: None,
-    sheet: None,
     types: &[FileType {
         magic: &[Magic {
             and: &[Magic::at(4, &[0, 0, 1, 0]), Magic::at(4, &[0, 0, 2, 0])],
@@ -67,6 +64,7 @@ pub const FORMAT: Format = Format {
     }),
     is_plain_folder: false,
     is_layered: true,
+    ..Format::PLAIN
 };
 
 /// The attribute whose value is computed from all bytes of the file.

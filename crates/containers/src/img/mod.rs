@@ -21,7 +21,6 @@ use crate::volume::{Content, FileId, MAX_ENTRIES, Name, Sink, Volume};
 /// many other kinds of files are called `.img`.
 pub const FORMAT: Format = Format {
     name: "IMG",
-    extensions: &[],
     ambiguous: &[Ambiguous {
         extension: "img",
         at: 0,
@@ -31,7 +30,6 @@ pub const FORMAT: Format = Format {
         sheet: None,
     }],
     pair: Some(PAIR),
-    sheet: None,
     types: &[FileType {
         magic: &[Magic::at(0, VERSION_2)],
         // In the database, other names with .img are raw disk images.
@@ -47,8 +45,7 @@ pub const FORMAT: Format = Format {
     matches,
     open,
     change: Some(|input, sink| Ok(Changeable::new(read(input, sink)?, apply::apply))),
-    is_plain_folder: true,
-    is_layered: false,
+    ..Format::PLAIN
 };
 
 /// The two files of version 1.

@@ -40,7 +40,6 @@ use crate::volume::{Content, Decoder, Entry, FileId, Needs, Sink, Streams, Volum
 /// its program.
 pub const FORMAT: Format = Format {
     name: "Inno Setup",
-    extensions: &[],
     ambiguous: &[Ambiguous {
         extension: "exe",
         at: 0,
@@ -50,14 +49,9 @@ pub const FORMAT: Format = Format {
         may_have: Some(|size| size > MIN_PROGRAM),
         sheet: None,
     }],
-    pair: None,
-    sheet: None,
-    types: &[],
     matches: |input| Ok(offsets(input)?.is_some()),
     open,
-    change: None,
-    is_plain_folder: true,
-    is_layered: false,
+    ..Format::PLAIN
 };
 
 /// First bytes of a program.

@@ -55,7 +55,7 @@ impl Data {
 /// Length from which on bytes are a source of their own, in bytes.
 const LARGE: usize = 64 << 10;
 
-/// Number of sources from which on these are found by their addresses; most have one.
+/// A source among fewer ones is found without a table of addresses; most have one.
 const FEW: usize = 8;
 
 /// What parts consist of.

@@ -41,8 +41,6 @@ pub const FORMAT: Format = Format {
         user_data("img", None),
         user_data("mdf", None),
     ],
-    pair: None,
-    sheet: None,
     types: &[
         FileType::new("application/x-cd-image", None),
         FileType::new("application/vnd.efi.iso", None),
@@ -53,8 +51,7 @@ pub const FORMAT: Format = Format {
         let disc = disc::open(&input, sink, read)?;
         Ok(Changeable::of_input(disc, input, apply::apply))
     }),
-    is_plain_folder: true,
-    is_layered: false,
+    ..Format::PLAIN
 };
 
 /// An extension of images of raw sectors.

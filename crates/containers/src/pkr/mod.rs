@@ -24,9 +24,6 @@ use crate::volume::{
 pub const FORMAT: Format = Format {
     name: "PKR",
     extensions: &["pkr"],
-    ambiguous: &[],
-    pair: None,
-    sheet: None,
     types: &[FileType {
         magic: &[Magic::at(0, b"PKR2"), Magic::at(0, b"PKR3")],
         // PGP keys have this extension, too: the magic bytes decide.
@@ -36,8 +33,7 @@ pub const FORMAT: Format = Format {
     matches: |input| Ok(input.bytes(0, MAGIC_LENGTH)?.starts_with(b"PKR")),
     open: |input, sink| Ok(Box::new(read(input, sink)?.0)),
     change: Some(|input, sink| Ok(Changeable::new(read(input, sink)?, apply::apply))),
-    is_plain_folder: true,
-    is_layered: false,
+    ..Format::PLAIN
 };
 
 /// Length of the magic in bytes.

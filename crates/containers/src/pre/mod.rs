@@ -31,13 +31,10 @@ const TYPE: FileType = FileType {
 /// How archives of form 1 are detected and opened.
 pub const FLAT_FORMAT: Format = Format {
     name: "PRE",
-    extensions: &[],
     ambiguous: &[Ambiguous {
         begins: flat::begins,
         ..BEGINS_AS_PACKED
     }],
-    pair: None,
-    sheet: None,
     types: &[FileType {
         shared_patterns: &["*.pre"],
         ..TYPE
@@ -50,8 +47,7 @@ pub const FLAT_FORMAT: Format = Format {
             apply::apply,
         ))
     }),
-    is_plain_folder: true,
-    is_layered: false,
+    ..Format::PLAIN
 };
 
 /// How archives of forms 2 and 3 are detected and opened.

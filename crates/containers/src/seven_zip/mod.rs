@@ -28,15 +28,10 @@ use crate::volume::{Content, Decoder, Entry, FileId, MAX_LINK, Needs, Sink, Stre
 pub const FORMAT: Format = Format {
     name: "7z",
     extensions: &["7z", "7z.001", "cb7"],
-    ambiguous: &[],
-    pair: None,
-    sheet: None,
     types: &[FileType::new("application/x-7z-compressed", None)],
     matches: |input| Ok(header::start(&*input.source)?.is_some()),
     open,
-    change: None,
-    is_plain_folder: true,
-    is_layered: false,
+    ..Format::PLAIN
 };
 
 /// A 7z archive.

@@ -22,18 +22,14 @@ use crate::volume::{DiscImage, Part, Sink, Volume};
 pub const FORMAT: Format = Format {
     name: "GDI",
     extensions: &["gdi"],
-    ambiguous: &[],
-    pair: None,
     sheet: Some(sheet_files),
-    types: &[],
     matches,
     open: |input, sink| read(&input, sink),
     change: Some(|input, sink| {
         let disc = read(&input, sink)?;
         Ok(Changeable::of_input(disc, input, apply::gdi::apply))
     }),
-    is_plain_folder: true,
-    is_layered: false,
+    ..Format::PLAIN
 };
 
 /// First bytes of the area.

@@ -29,8 +29,6 @@ use crate::volume::{DiscImage, Part, Sink, Volume};
 pub const CUE: Format = Format {
     name: "CUE",
     extensions: &["cue"],
-    ambiguous: &[],
-    pair: None,
     sheet: Some(sheet_files),
     types: &[FileType {
         has_thumbnail: true,
@@ -42,8 +40,7 @@ pub const CUE: Format = Format {
         let disc = read_cue(&input, sink)?;
         Ok(Changeable::of_input(disc, input, apply::cue::apply))
     }),
-    is_plain_folder: true,
-    is_layered: false,
+    ..Format::PLAIN
 };
 
 fn matches_cue(input: &Input<'_>) -> Result<bool> {
@@ -73,16 +70,10 @@ const fn described(
 ) -> Format {
     Format {
         name,
-        extensions: &[],
-        ambiguous: &[],
         pair: Some(pair),
-        sheet: None,
-        types: &[],
         matches,
         open,
-        change: None,
-        is_plain_folder: true,
-        is_layered: false,
+        ..Format::PLAIN
     }
 }
 

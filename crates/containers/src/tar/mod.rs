@@ -21,15 +21,9 @@ use crate::volume::{Content, FileId, Sink, Volume};
 pub const FORMAT: Format = Format {
     name: "tar",
     extensions: &["tar"],
-    ambiguous: &[],
-    pair: None,
-    sheet: None,
-    types: &[],
     matches: |input| Ok(begins(&input.bytes(0, BLOCK as u64)?)),
     open,
-    change: None,
-    is_plain_folder: true,
-    is_layered: false,
+    ..Format::PLAIN
 };
 
 /// A tar archive.

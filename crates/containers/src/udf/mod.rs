@@ -24,15 +24,9 @@ use crate::volume::{Sink, Volume};
 pub const FORMAT: Format = Format {
     name: "UDF",
     extensions: &["iso", "udf"],
-    ambiguous: &[],
-    pair: None,
-    sheet: None,
-    types: &[],
     matches,
     open,
-    change: None,
-    is_plain_folder: true,
-    is_layered: false,
+    ..Format::PLAIN
 };
 
 /// Identifiers of UDF among the volume descriptors from sector 16 on, and of the

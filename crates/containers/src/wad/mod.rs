@@ -23,10 +23,7 @@ use crate::volume::{Content, FileId, Sink, Volume};
 /// other formats have `.wad` too.
 pub const FORMAT: Format = Format {
     name: "HED/WAD",
-    extensions: &[],
-    ambiguous: &[],
     pair: Some(PAIR),
-    sheet: None,
     types: &[FileType {
         // In the database, other names with .wad are files of Doom.
         patterns: &["cd.wad", "*.hed"],
@@ -35,8 +32,7 @@ pub const FORMAT: Format = Format {
     matches,
     open: |input, sink| Ok(Box::new(read(input, sink)?.0)),
     change: Some(|input, sink| Ok(Changeable::new(read(input, sink)?, apply::apply))),
-    is_plain_folder: true,
-    is_layered: false,
+    ..Format::PLAIN
 };
 
 /// The two files.

@@ -26,9 +26,6 @@ use crate::xbe::{MAX_HEADERS, Program};
 pub const FORMAT: Format = Format {
     name: "XDVDFS",
     extensions: &["xiso", "iso"],
-    ambiguous: &[],
-    pair: None,
-    sheet: None,
     types: &[FileType {
         magic: &[Magic::at(0x1_0000, MAGIC)],
         patterns: &["*.xiso"],
@@ -41,8 +38,7 @@ pub const FORMAT: Format = Format {
         let disc = read(input, sink, Some(&mut slots))?;
         Ok(Changeable::new((disc, slots), apply::apply))
     }),
-    is_plain_folder: true,
-    is_layered: false,
+    ..Format::PLAIN
 };
 
 /// Length of a sector in bytes.

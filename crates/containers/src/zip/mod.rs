@@ -33,15 +33,11 @@ use crate::volume::{
 pub const FORMAT: Format = Format {
     name: "zip",
     extensions: &["zip", "zip.001", "zipx", "jar", "pk3", "pk4", "cbz"],
-    ambiguous: &[],
-    pair: None,
-    sheet: None,
     types: &[FileType::new("application/zip", None)],
     matches,
     open: |input, sink| Ok(Box::new(read(input, sink)?.0)),
     change: Some(change),
-    is_plain_folder: true,
-    is_layered: false,
+    ..Format::PLAIN
 };
 
 /// How zip archives behind other data are detected: by their directory. This is
@@ -92,7 +88,7 @@ struct Zip {
     warnings: Vec<String>,
 }
 
-/// Where the directory of an archive is, and what is in it.
+/// The place of a directory, and its records.
 struct Directory {
     /// From the first record to the record at the end.
     range: Range<u64>,

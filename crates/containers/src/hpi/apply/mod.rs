@@ -108,7 +108,7 @@ impl Places {
 type Placed<R> = (Vec<R>, Vec<(u64, NewFile)>);
 
 /// Places the new data of all files. `record` returns the record of a file of the original,
-/// and `stored` that of new data at an offset, given the old record.
+/// and `stored` makes a record of new data at an offset, given the old record.
 fn place<R: Clone + Default>(
     job: &mut Job<'_>,
     places: &mut Places,
