@@ -1,15 +1,15 @@
 //! Folders of changes on disk: overlayfs uppers, partial copies, or made by hand.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::{DiskNames, FilePool};
-use crate::platform::{Directory, FileIdentity, FileKind, FileStat, canonical, overlay_attribute};
-use hpimount_containers::changes::{Change, FileTable, Folder, NewFile, NewFiles};
+use super::changed_files::Found;
+use crate::platform::{Directory, FileKind, FileStat, canonical, overlay_attribute};
+use hpimount_containers::changes::{Change, Folder, NewFile, NewFiles};
 use hpimount_containers::io::ReadAt;
 use hpimount_containers::text::file_name;
 use hpimount_containers::volume::{MAX_DEPTH, MAX_ENTRIES, Name};
@@ -21,7 +21,7 @@ pub const OPAQUE: &str = ".wh..wh..opq";
 
 /// A folder of changes, open.
 pub struct ChangesFolder {
-    directory: Directory,
+    directory: Arc<Directory>,
     names: DiskNames,
     pool: Arc<FilePool>,
 }
@@ -37,7 +37,7 @@ impl ChangesFolder {
 
     fn open_named(path: &Path, pool: &Arc<FilePool>, names: DiskNames) -> io::Result<Arc<Self>> {
         Ok(Arc::new(Self {
-            directory: Directory::open(path)?,
+            directory: Arc::new(Directory::open(path)?),
             names,
             pool: pool.clone(),
         }))
@@ -55,7 +55,7 @@ impl ChangesFolder {
     pub fn read(self: &Arc<Self>) -> io::Result<(Folder, usize)> {
         let mut scan = Scan::new(self);
         let scanned = scan.directory(Path::new(""), "", 0)?;
-        let (files, memory) = scan.found.files(scan.root);
+        let (files, memory) = scan.found.files(&self.directory, &self.pool);
         Ok((scanned.folder(&files), memory))
     }
 
@@ -81,7 +81,7 @@ impl ChangesFolder {
                 read.insert(whole, (parent, name, scan.again(parent, name)?));
             }
         }
-        let (files, memory) = scan.found.files(scan.root);
+        let (files, memory) = scan.found.files(&self.directory, &self.pool);
         for (parent, name, entries) in read.into_values() {
             let mut parts = parent.split('/').filter(|part| !part.is_empty());
             // Otherwise a directory above it has been read.
@@ -133,7 +133,7 @@ pub fn read_patch(path: &Path, pool: &Arc<FilePool>) -> io::Result<Arc<dyn ReadA
         &name.to_string_lossy(),
         &FileStat::of(&handle)?,
     );
-    let (files, _) = found.files(root);
+    let (files, _) = found.files(&root.directory, &root.pool);
     Ok(Arc::new(NewFile::of(&files, number)))
 }
 
@@ -360,125 +360,10 @@ fn unusable(reason: &str) -> Entry {
     Entry::Other(Change::Unusable(reason.into()))
 }
 
-/// The files that have been found, which are not opened before they are read.
-#[derive(Default)]
-struct Found {
-    table: FileTable,
-    identities: Vec<FileIdentity>,
-    raw: HashMap<usize, Box<Path>>,
-}
-
-impl Found {
-    /// Adds a file, and returns its number. `shown` is its path for messages.
-    fn add(&mut self, path: &Path, shown: &str, stat: &FileStat) -> u32 {
-        let number = self.identities.len();
-        self.table
-            .push(shown, stat.size, stat.modified, stat.version());
-        self.identities.push(stat.identity);
-        if path.as_os_str() != shown {
-            self.raw.insert(number, path.into());
-        }
-        // There are at most `MAX_ENTRIES`.
-        number as u32
-    }
-
-    /// Returns the files, whose folder is `root`, and the memory that they take in bytes.
-    fn files(mut self, root: Arc<ChangesFolder>) -> (Arc<NewFiles>, usize) {
-        self.table.shrink_to_fit();
-        self.identities.shrink_to_fit();
-        let memory = self.memory();
-        let table = Arc::new(self.table);
-        let bytes = ChangedFiles {
-            root,
-            table: table.clone(),
-            identities: self.identities,
-            raw: self.raw,
-            reported: Mutex::default(),
-        };
-        (NewFiles::new(table, Arc::new(bytes)), memory)
-    }
-
-    /// Returns its memory in bytes.
-    fn memory(&self) -> usize {
-        let raw = self.raw.values().map(|path| path.as_os_str().len());
-        self.table.memory()
-            + self.identities.capacity() * size_of::<FileIdentity>()
-            + self.raw.capacity() * size_of::<(usize, Box<Path>)>()
-            + raw.sum::<usize>()
-    }
-}
-
-/// The bytes of all files of a folder of changes, one file after the other.
-struct ChangedFiles {
-    root: Arc<ChangesFolder>,
-    table: Arc<FileTable>,
-    identities: Vec<FileIdentity>,
-    /// The paths of files relative to the root, if they are not those for messages.
-    raw: HashMap<usize, Box<Path>>,
-    /// The files of which the log has a line that they were changed.
-    reported: Mutex<HashSet<usize>>,
-}
-
-impl ChangedFiles {
-    fn open(&self, number: usize) -> io::Result<File> {
-        let path = self.raw.get(&number).map(|raw| &**raw);
-        let path = path.unwrap_or(Path::new(self.table.path(number)));
-        self.root.directory.open_file(path)
-    }
-
-    /// Checks that a file is still the one that was applied.
-    fn check(&self, number: usize) -> io::Result<()> {
-        let (identity, version) = (self.identities[number], self.table.version(number));
-        let pool = &self.root.pool;
-        let is_same = pool.keeps(identity, version).unwrap_or_else(|| {
-            let found = pool.stat(identity, || self.open(number));
-            found.is_ok_and(|found| found.version() == version)
-        });
-        if is_same {
-            return Ok(());
-        }
-        let problem = "has changed since it was applied; mount again to see the new contents";
-        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
-        if reported.insert(number) {
-            log::error!("{}: {problem}", self.table.path(number));
-        }
-        Err(io::Error::other(problem))
-    }
-
-    fn read(&self, number: usize, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        self.check(number)?;
-        let (pool, identity) = (&self.root.pool, self.identities[number]);
-        let read = pool.read(identity, || self.open(number), buf, offset);
-        // A change during the read would mix bytes.
-        self.check(number)?;
-        read
-    }
-}
-
-impl ReadAt for ChangedFiles {
-    fn len(&self) -> u64 {
-        self.table.len()
-    }
-
-    fn read_exact_at(&self, mut buf: &mut [u8], mut offset: u64) -> io::Result<()> {
-        self.check_end(buf.len(), offset)?;
-        while !buf.is_empty() {
-            let number = self.table.file_at(offset);
-            let file = self.table.range(number);
-            let length = usize::try_from(file.end - offset).unwrap_or(usize::MAX);
-            let (now, later) = buf.split_at_mut(length.min(buf.len()));
-            self.read(number, now, offset - file.start)?;
-            offset += now.len() as u64;
-            buf = later;
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
+    use std::fs::{self, File};
     use std::os::unix::fs::symlink;
 
     fn read(root: &Path) -> Folder {

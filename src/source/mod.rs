@@ -3,6 +3,7 @@
 
 mod beside;
 pub mod bucket;
+mod changed_files;
 mod changes;
 mod disk_names;
 mod extraction;

@@ -15,6 +15,18 @@ fn bank() -> Mod {
     Mod::of(vec![file(name.as_bytes(), File::new(bytes, Method::Zlib))])
 }
 
+#[test]
+fn values_of_a_damaged_asset_are_refused_with_the_damage() {
+    let mut files = playstation::files().into_iter();
+    let (name, bytes) = files.find(|(name, _)| *name == "bank.vab").unwrap();
+    let cut = File::new(&bytes[..100], Method::Zlib);
+    let edited = Mod::of(vec![file(name.as_bytes(), cut)]);
+    edited.edit(INFO, br#"{"volume": 100}"#);
+    let refused = edited.refused();
+    let expected = "converted/bank.vab/info.json: shows nothing of bank.vab: ";
+    assert!(refused.contains(expected), "{refused}");
+}
+
 /// Returns the rows of a table.
 fn rows(table: &str) -> Vec<Vec<&str>> {
     table.lines().map(|row| row.split('\t').collect()).collect()

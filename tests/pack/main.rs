@@ -5,6 +5,7 @@ mod apply;
 mod changed_mounts;
 mod confinement;
 mod converted;
+mod converted_media;
 mod cue_changes;
 mod edited_records;
 mod edited_views;

@@ -321,7 +321,7 @@ impl<'a> Edits<'a> {
     fn not_made_from(&self, asset: Ino, format: &'static ViewFormat) -> io::Result<String> {
         let asset = self.vfs.node(asset).map_err(unexpected)?;
         let path = place::path(&self.vfs.mount, &asset).map_err(unexpected)?;
-        if format.import.is_some() {
+        if !format.edits.is_empty() {
             let model = self.vfs.assets().model(&asset, format)?;
             if let Some(failure) = model.view.failure() {
                 return Ok(format!("shows nothing of {path}: {failure}"));

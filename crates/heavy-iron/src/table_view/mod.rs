@@ -141,6 +141,10 @@ fn page(
         page.table_in(file, move |sheets, context| {
             sheet::tables(sheets, Names(context)).swap_remove(number).1
         });
+        if let Sheets::Marker(_) = sheets {
+            // Its only row needs no key.
+            page.cells(&[&[]], |_, _, column, text| values::of_marker(column, text));
+        }
         if let Some(list) = values::list_of(sheets, file) {
             page.cells(&[&["index"]], move |_, row, column, text| {
                 edited_cells::of_record(list, row, column, text)

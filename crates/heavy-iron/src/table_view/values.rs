@@ -44,6 +44,13 @@ pub(super) fn list_of(sheets: &Sheets, file: &str) -> Option<(&'static str, Layo
     })
 }
 
+/// Returns the path of the value that a column of a marker shows, and the value that a text
+/// gives it.
+pub(super) fn of_marker(column: &str, text: &str) -> Option<(String, Value)> {
+    let part = ["x", "y", "z"].iter().position(|name| *name == column)?;
+    Some((format!("position[{part}]"), Value::text(text.to_owned())))
+}
+
 /// Returns the values of a table: lists of its rows, and what `info.json` shows beside
 /// them, such as ids and the `position` of a marker.
 pub(super) fn of<'a>(sheets: &'a Sheets, names: Names<'a>) -> Node<'a> {
