@@ -194,19 +194,22 @@ impl EditedMount {
         })
     }
 
-    /// Moves converted files of an asset that is about to be deleted to the trash of DIR, and
-    /// returns their paths: a folder that has both cannot be applied.
-    pub(super) fn throw_away_views(&self, path: &str) -> Result<Vec<String>> {
+    /// Moves converted files of an asset that is about to be deleted to the trash of DIR: a
+    /// folder that has both cannot be applied. Returns their paths, and the version without
+    /// all of them if it was made.
+    pub(super) fn throw_away_views(&self, path: &str) -> Result<(Vec<String>, Option<Tried>)> {
         if !self.has_rivals(path) {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         }
-        let tried = self.planner.try_change(path, New::Nothing);
-        let views = tried.map_or(Vec::new(), |tried| tried.refused_since(&self.current()));
+        let Ok(mut tried) = self.planner.try_change(path, New::Nothing) else {
+            return Ok((Vec::new(), None));
+        };
+        let views = tried.take_refused_since(&self.current());
         for view in &views {
             self.move_to_trash(view)?;
             tell_moved(view);
         }
-        Ok(views)
+        Ok((views, Some(tried)))
     }
 
     /// Gives an unfinished file its path in DIR.
@@ -264,11 +267,24 @@ impl EditedMount {
     /// Counts a change of DIR at these paths, and lets `then` record it before a version with
     /// it is visible. Callers hold the turn.
     pub(super) fn publish(&self, paths: &[&str], then: impl FnOnce(&mut Inodes, u64)) -> u64 {
+        self.publish_version(paths, None, then)
+    }
+
+    /// Does the same with the version that has the changes, if it was made.
+    pub(super) fn publish_version(
+        &self,
+        paths: &[&str],
+        tried: Option<Tried>,
+        then: impl FnOnce(&mut Inodes, u64),
+    ) -> u64 {
         paths.iter().for_each(|path| self.know(path));
         let mut inodes = lock(&self.inodes);
-        let change = self
-            .planner
-            .count(paths.last().copied().unwrap_or_default());
+        let change = match tried {
+            Some(tried) => self.planner.show(tried),
+            None => self
+                .planner
+                .count(paths.last().copied().unwrap_or_default()),
+        };
         paths.iter().for_each(|path| inodes.changed(change, path));
         then(&mut inodes, change);
         change

@@ -161,9 +161,9 @@ impl EditedMount {
         let is_original = !is_edit && self.is_original(path)?;
         self.keep_before(path)?;
         self.throw_away_inside(path)?;
-        let views = match is_original {
+        let (views, tried) = match is_original {
             true => self.throw_away_views(path)?,
-            false => Vec::new(),
+            false => (Vec::new(), None),
         };
         let removed = self.writer.delete(path.to_owned(), is_original);
         let was_there = removed.map_err(|error| errno(&error))?;
@@ -174,7 +174,7 @@ impl EditedMount {
             return Ok(());
         }
         let changed: Vec<&str> = views.iter().map(String::as_str).chain([path]).collect();
-        self.publish(&changed, |inodes, change| {
+        self.publish_version(&changed, tried, |inodes, change| {
             views.iter().for_each(|view| remove_names(inodes, view));
             let why = match is_edit {
                 true => replaced,

@@ -109,13 +109,14 @@ impl Tried {
         &self.version
     }
 
-    /// Returns the converted files that it refuses and `before` does not.
-    pub(super) fn refused_since(&self, before: &Version) -> Vec<String> {
+    /// Returns the converted files that it refuses and `before` does not; the caller removes
+    /// them from DIR, and the version shows them no more.
+    pub(super) fn take_refused_since(&mut self, before: &Version) -> Vec<String> {
         let is_refused = |kept: &Kept| matches!(kept.state, State::Refused(_));
-        let refused = self.version.kept.iter().filter(|(path, kept)| {
-            is_refused(kept) && !before.kept.get(*path).is_some_and(is_refused)
+        let refused = self.version.kept.extract_if(.., |path, kept| {
+            is_refused(kept) && !before.kept.get(path).is_some_and(is_refused)
         });
-        refused.map(|(path, _)| path.clone()).collect()
+        refused.map(|(path, _)| path).collect()
     }
 }
 

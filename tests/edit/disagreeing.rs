@@ -1,15 +1,19 @@
 //! Converted files that show the same value: the last saved file wins, value by value.
 
+use std::ffi::CStr;
 use std::fs::{self, File};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use fixtures::heavy_iron::timer;
 use fixtures::hip::Hip;
 use hpimount_containers::hip::{Game, Platform};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use testkit::fuse_test;
 use testkit::mount::eventually;
 
-use crate::kit::Editing;
+use crate::kit::{Editing, assert_fails, save};
 
 const FIRST: &str = "converted/objects/TIMR/FIRST.json";
 const TIMERS: &str = "converted/tables/TIMR.tsv";
@@ -97,4 +101,40 @@ fn of_two_files_of_others_the_newer_one_counts() {
     });
     assert_disabled(&editing, 9.0);
     assert_eq!(note(&editing), "superseded: body.seconds");
+}
+
+/// A file system in memory over a directory, which ends with this value.
+struct Covered<'a>(&'a Path);
+
+impl<'a> Covered<'a> {
+    fn new(directory: &'a Path) -> Self {
+        let flags = MountFlags::empty();
+        mount("none", directory, "tmpfs", flags, None::<&CStr>).unwrap();
+        Self(directory)
+    }
+}
+
+impl Drop for Covered<'_> {
+    fn drop(&mut self) {
+        let _ = unmount(self.0, UnmountFlags::DETACH);
+    }
+}
+
+#[fuse_test]
+fn a_file_that_cannot_get_its_place_supersedes_no_other() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let editing = timers();
+    editing.write(TIMERS, with_seconds(&editing, "2", "9"));
+    let objects = editing.edit("converted/objects");
+    fs::create_dir(&objects).unwrap();
+    let _other_file_system = Covered::new(&objects);
+    let saved = save(&editing.path(FIRST), DISABLED);
+    assert_fails(saved, Errno::XDEV);
+    assert!(editing.edit(TIMERS).exists());
+    let mut edits = editing.edits().into_iter();
+    assert!(edits.all(|path| !path.starts_with(".Trash-")));
+    let first = editing.read("layers/00-DEFAULT/FIRST.timr");
+    assert_eq!(first[8..12], 9.0_f32.to_bits().to_be_bytes());
 }

@@ -1,6 +1,6 @@
 //! Edited models with many parts that share large data are imported quickly.
 
-use fixtures::clump as build;
+use fixtures::{clump as build, resaved};
 use hpimount_assets::model::edited::Edited;
 use hpimount_assets::model::pairing::Pairing;
 use hpimount_assets::model::scene::{Material, Node};
@@ -47,6 +47,30 @@ fn a_large_material_is_compared_once_for_all_parts() {
         assert_eq!(imported, Ok(Imported::Unchanged));
     });
     assert!(took < second(), "{took:?}");
+}
+
+#[test]
+fn new_parts_that_share_a_mesh_take_a_bounded_number_of_bytes() {
+    let asset = with_plugin(1, 16 << 20);
+    let file = rendered(&dff::FORMAT, &asset, "model.glb").unwrap();
+    let import = |copies: usize| {
+        let file = resaved(&file, |scene| {
+            let part = scene.nodes.iter().find(|node| node.name == "part1");
+            let (parent, mesh) = part.map(|part| (part.parent, part.mesh)).unwrap();
+            let nodes = (1..=copies).map(|number| Node {
+                name: format!("part1.{number:03}"),
+                parent,
+                transform: Transform::IDENTITY,
+                mesh,
+            });
+            let nodes: Vec<_> = nodes.collect();
+            scene.nodes.extend(nodes);
+        });
+        edited(&dff::FORMAT, &asset, "model.glb", &file)
+    };
+    assert!(matches!(import(3), Ok(Imported::Changed(_))));
+    let refused = import(9).unwrap_err();
+    assert_eq!(refused, "the new parts have more than 67108864 bytes");
 }
 
 /// Returns a scene with many materials of one color.

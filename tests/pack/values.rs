@@ -103,6 +103,46 @@ fn fields_of_an_object_are_edited_and_its_lists_grow() {
 }
 
 #[fuse_test]
+fn a_reference_is_edited_by_its_id_or_its_name_alone() {
+    let target = |id: &str, name: &str| {
+        let edited = level();
+        let target = format!(r#"{{"id": "{id}", "name": "{name}"}}"#);
+        let text = format!(r#"{{"links": [{{"target": {target}}}]}}"#);
+        edited.edit(FIRST, text.as_bytes());
+        let (_changed, mount) = changed(&edited);
+        json(&mount, FIRST)["links"][0]["target"]["name"].clone()
+    };
+    let [second, new] = ["SECOND", "BOX"].map(|name| format!("{:08X}", asset_id(name.as_bytes())));
+    assert_eq!(target(&new, "SECOND"), "BOX");
+    assert_eq!(target(&second, "BOX"), "BOX");
+}
+
+#[fuse_test]
+fn a_link_is_added_to_the_table_of_links() {
+    let edited = level();
+    let links = String::from_utf8(shown(&edited, LINKS)).unwrap();
+    let columns = links.lines().next().unwrap().split('\t');
+    let cell = |column: &str| match column {
+        "source_name" => "FIRST",
+        "event" => "Run",
+        "send" => "Invisible",
+        "target_name" => "BOX",
+        _ => "",
+    };
+    let new: Vec<_> = columns.map(cell).collect();
+    edited.edit(LINKS, format!("{links}{}\n", new.join("\t")).as_bytes());
+    let (_changed, mount) = changed(&edited);
+    let first = json(&mount, FIRST);
+    assert_eq!(first["header"]["link_count"], 2);
+    let link = &first["links"][1];
+    assert_eq!(
+        (&link["event"], &link["send"]),
+        (&"Run".into(), &"Invisible".into())
+    );
+    assert_eq!(link["target"]["name"], "BOX");
+}
+
+#[fuse_test]
 fn a_copied_tree_changes_nothing() {
     let edited = level();
     let mount = edited.original();

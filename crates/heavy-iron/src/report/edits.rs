@@ -102,7 +102,7 @@ pub(super) const LINKS_TABLE: Editing = Editing {
     key: "source (or source_name) and index, or else the order of its rows",
     cells: "event, event_id, target, target_name, send, send_id, param1 to param4, param_asset, \
             check_asset and their names",
-    rows: "can be added behind those of their source, and deleted",
+    rows: "can be added behind those of their source with an empty index, and deleted",
     edit: links,
 };
 

@@ -205,8 +205,9 @@ impl<'c> Differences<'c> {
         }
         match rule {
             Rule::Stored(place) => match place.encode(&shown, edited, self.context) {
+                // An id follows from a new name, and a name from a new id.
                 Ok(encoded) => {
-                    self.bytes(path, edited, place.offset, encoded);
+                    self.bytes(path, &changed(&shown, edited), place.offset, encoded);
                 }
                 Err(reason) => self.problem(path, reason),
             },

@@ -174,8 +174,14 @@ impl Comparison<'_> {
     ) -> Result<Vec<(usize, usize)>, String> {
         let rows = self.new.rows.iter().enumerate();
         let rows = rows.filter(|(_, row)| row.iter().any(|cell| !cell.is_empty()));
-        let (new, mut left): (Vec<_>, Vec<_>) =
-            rows.map(|(row, _)| row).partition(|&row| self.is_new(row));
+        let index = self.index_of_new();
+        let is_new = |&row: &usize| {
+            let cell = |index: &Column| self.new.rows[row].get(index.new);
+            index
+                .as_ref()
+                .is_some_and(|index| cell(index).unwrap_or_default().is_empty())
+        };
+        let (new, mut left): (Vec<_>, Vec<_>) = rows.map(|(row, _)| row).partition(is_new);
         found
             .added
             .extend(new.into_iter().map(|row| self.added(row)));
@@ -311,19 +317,21 @@ impl Comparison<'_> {
         columns.all(|column| self.cell(column, old, new).2 != Likeness::Different)
     }
 
-    /// Returns whether a row is a new one by its key.
-    fn is_new(&self, row: usize) -> bool {
-        let key = self
-            .rules
-            .keys
-            .first()
-            .and_then(|key| self.columns.key(key));
-        let index = key.as_ref().and_then(|key| key.last());
-        self.rules.adding == Adding::WithoutIndex
-            && index.is_some_and(|index| {
-                let cell = self.new.rows[row].get(index.new).unwrap_or_default();
-                cell.is_empty()
-            })
+    /// Returns the column that is empty in new rows, if there is one.
+    fn index_of_new(&self) -> Option<&Column> {
+        let key = self.columns.key(self.rules.keys.first()?)?;
+        let index = *key.last()?;
+        let has_index =
+            |row: &StringRecord| row.get(index.new).is_some_and(|cell| !cell.is_empty());
+        match self.rules.adding {
+            Adding::Never => None,
+            Adding::WithoutIndex => Some(index),
+            // Where no row has one, rows are told apart by their order.
+            Adding::Behind => {
+                let is_numbered = key.len() > 1 && self.new.rows.iter().any(has_index);
+                is_numbered.then_some(index)
+            }
+        }
     }
 
     fn added(&self, row: usize) -> Added {

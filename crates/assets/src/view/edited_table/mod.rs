@@ -56,7 +56,7 @@ pub enum Adding {
     Never,
     /// Rows where the last cell of the first key, such as an index, is empty.
     WithoutIndex,
-    /// Rows after all shown rows with the same key.
+    /// Rows after all shown rows with the same key; if rows have an index, those without one.
     Behind,
 }
 

@@ -220,6 +220,27 @@ fn rows_are_added_and_deleted_where_they_may() {
 }
 
 #[test]
+fn a_row_without_an_index_is_new_unless_no_row_has_one() {
+    let rules = Rules {
+        keys: &[&["asset", "index"], &["asset"]],
+        name: None,
+        is_editable: &|column| column == "x",
+        adding: Adding::Behind,
+        can_delete: false,
+    };
+    let shown = "asset\tindex\tx\na\t0\t1\na\t1\t2\n";
+    let found = |edited: &str| {
+        let found = differences(shown.as_bytes(), edited.as_bytes(), &rules).unwrap();
+        (found.added.len(), found.changes.len())
+    };
+    assert_eq!(found("asset\tindex\tx\na\t0\t1\na\t1\t2\na\t\t3\n"), (1, 0));
+    // A row that is missing is unchanged, and not the new one.
+    assert_eq!(found("asset\tindex\tx\na\t0\t1\na\t\t3\n"), (1, 0));
+    assert_eq!(found("asset\tindex\tx\na\t\t1\na\t\t3\n"), (0, 1));
+    assert_eq!(found("asset\tx\na\t1\na\t2\na\t3\n"), (1, 0));
+}
+
+#[test]
 fn escapes_of_edited_texts_are_undone_where_the_text_has_some() {
     let edited = |text, cell| edited_text(text, cell);
     assert_eq!(edited("a\\tank", "b\\tank"), Ok("b\\tank".to_owned()));
