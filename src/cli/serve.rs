@@ -33,8 +33,8 @@ pub struct Serve {
     words: Vec<OsString>,
     /// Show SOURCE with the changes in DIR, and follow them
     ///
-    /// DIR is a folder of changes as for `--apply`, such as that of a mount with `--edit`. What is
-    /// saved there is shown at once; DIR is not written. Linux only.
+    /// DIR is a folder of changes as for `--apply`; a mount with `--edit` may write it meanwhile.
+    /// Files that are saved there are shown at once. This command only reads DIR. Linux only.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     #[arg(conflicts_with = "converted")]
     edit: Option<PathBuf>,

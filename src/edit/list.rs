@@ -49,7 +49,7 @@ impl EditedMount {
             })
             .map(|(name, ..)| name.to_owned())
             .collect();
-        added.extend(version.names_beside(&path));
+        added.extend(version.overlay_names(&path));
         let refused = self.refused_in(&path);
         added.extend(refused.iter().map(|name| format!("{name}{MESSAGE}")));
         added.sort();

@@ -12,7 +12,7 @@ use super::inodes::ROOT;
 use super::look::Shown;
 use super::names::is_derived;
 use super::version::Version;
-use super::{Beside, EditedMount, Result, errno, errno_of};
+use super::{EditedMount, OverlayFile, Result, errno, errno_of};
 use crate::mount::{Bytes, Ino};
 use crate::sync::lock;
 
@@ -121,7 +121,7 @@ impl EditedMount {
             }
             Place::Kept(path) => {
                 let kept = found.version.kept.get(path).ok_or(Errno::STALE)?;
-                let read = Beside::Saved(kept.file.clone()).read(offset, size);
+                let read = OverlayFile::Saved(kept.file.clone()).read(offset, size);
                 read.map_err(|error| errno(&error))
             }
         }

@@ -1,4 +1,4 @@
-//! What an edited mount shows at one time.
+//! The state of an edited mount at one time.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -19,16 +19,16 @@ pub struct Snapshot {
     version: Arc<Version>,
 }
 
-/// A file that is shown beside those of the tree of a version, or instead of one.
+/// A file of the overlay, which hides the file of a version's tree at its path.
 #[derive(Clone)]
-pub enum Beside {
+pub enum OverlayFile {
     /// A file of DIR as it was saved.
     Saved(NewFile),
     /// A text about the changes.
     Text(Arc<Vec<u8>>),
 }
 
-impl Beside {
+impl OverlayFile {
     /// Returns whether it is a file of DIR.
     pub fn is_saved(&self) -> bool {
         matches!(self, Self::Saved(_))
@@ -38,7 +38,7 @@ impl Beside {
     pub fn size(&self) -> u64 {
         match self {
             Self::Saved(file) => file.len(),
-            Self::Text(text) => text.len() as u64,
+            Self::Text(text) => text.len(),
         }
     }
 
@@ -71,7 +71,7 @@ impl Beside {
 }
 
 impl EditedMount {
-    /// Returns what is shown after all changes so far.
+    /// Returns the version after all changes so far.
     pub fn snapshot(self: &Arc<Self>) -> Snapshot {
         Snapshot {
             mount: self.clone(),
@@ -87,20 +87,20 @@ impl Snapshot {
     }
 
     /// Returns a number that changes with DIR.
-    pub fn of_folder(&self) -> u64 {
-        self.version.of_folder
+    pub fn folder_version(&self) -> u64 {
+        self.version.folder_version
     }
 
-    /// Returns the file at a path that is shown instead of that of the tree.
-    pub fn beside(&self, path: &str) -> Option<Beside> {
-        let text = |text: String| Some(Beside::Text(Arc::new(text.into_bytes())));
+    /// Returns the file of the overlay at a path.
+    pub fn overlay(&self, path: &str) -> Option<OverlayFile> {
+        let text = |text: String| Some(OverlayFile::Text(Arc::new(text.into_bytes())));
         match path.split_once('/') {
             Some((CONTROL, CHANGES)) => return text(self.mount.changes(&self.version)),
             Some((CONTROL, INFO)) => return self.mount.info(&self.version).and_then(text),
             _ => {}
         }
         if let Some(kept) = self.version.kept.get(path) {
-            return Some(Beside::Saved(kept.file.clone()));
+            return Some(OverlayFile::Saved(kept.file.clone()));
         }
         let about = path.strip_suffix(MESSAGE)?;
         match &self.version.kept.get(about)?.state {
@@ -109,9 +109,9 @@ impl Snapshot {
         }
     }
 
-    /// Returns the names of these files in a directory.
-    pub fn names_beside(&self, directory: &str) -> BTreeSet<String> {
-        self.version.names_beside(directory)
+    /// Returns the names of the overlay's files in a directory.
+    pub fn overlay_names(&self, directory: &str) -> BTreeSet<String> {
+        self.version.overlay_names(directory)
     }
 
     /// Returns the paths of all files of DIR that are shown.
@@ -127,9 +127,8 @@ impl Snapshot {
 }
 
 impl Version {
-    /// Returns the names of the files in a directory that are shown beside those of its tree,
-    /// or instead of them.
-    pub(super) fn names_beside(&self, directory: &str) -> BTreeSet<String> {
+    /// Returns the names of the overlay's files in a directory.
+    pub(super) fn overlay_names(&self, directory: &str) -> BTreeSet<String> {
         let prefix = match directory {
             "" => String::new(),
             directory => join(directory, ""),

@@ -67,7 +67,7 @@ pub(super) struct Version {
     /// The changes that are in it.
     pub(super) edits: Edits,
     /// A number that changes with DIR.
-    pub(super) of_folder: u64,
+    pub(super) folder_version: u64,
     /// Files of DIR that are shown as they were saved, by their paths.
     pub(super) kept: BTreeMap<String, Kept>,
     /// Files of DIR that are not in it, since later ones say something else about the same
@@ -130,7 +130,7 @@ impl Recipe {
             Some(New::Nothing) => edits.delete(latest).map_err(unreadable)?,
             None => {}
         }
-        let of_folder = edits.version();
+        let folder_version = edits.version();
         let new_path = matches!(new, Some(New::File(_))).then_some(latest);
         let mut kept = take_unusual(&mut edits, new_path);
         let mut options = Options {
@@ -150,7 +150,7 @@ impl Recipe {
                         number,
                         vfs,
                         edits,
-                        of_folder,
+                        folder_version,
                         kept,
                         superseded,
                         outdated,

@@ -298,7 +298,7 @@ pub(super) fn properties(
 }
 
 /// Answers a request without a token about one of the directories above the tree, which clients
-/// look at first: it is there, and nothing is said of what it has. `None` for other requests.
+/// look at first: it exists, and its entries are not named. `None` for other requests.
 pub(super) fn above(head: &Head) -> Option<Answer> {
     let href = match &*head.path {
         "/" => "/",

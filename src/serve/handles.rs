@@ -69,7 +69,7 @@ impl Handles {
         }
     }
 
-    /// Counts the memory of what is kept towards a budget.
+    /// Counts the memory of the table towards a budget.
     pub(super) fn within(self, budget: &Arc<Budget>) -> Self {
         let charge = budget.empty_charge("handles of NFS");
         lock(&self.kept).charge = Some(charge);

@@ -430,7 +430,7 @@ enum State {
     Ready(Bytes, Box<dyn Pieces>),
     /// Nothing is in memory.
     Between(Box<dyn Pieces>),
-    /// Nothing is in memory, and there is none at the moment.
+    /// Nothing is in memory, and the budget has no room at the moment.
     Short(Pin<Box<Sleep>>, Box<dyn Pieces>),
     /// A thread reads the next bytes.
     Reading(oneshot::Receiver<Piece>),

@@ -9,7 +9,7 @@ use super::answer::{Answer, Broken, Pieces};
 use super::head::Head;
 use super::pieces::Queue;
 use super::route::Call;
-use super::site::Served;
+use super::site::Share;
 use super::{dispatch, nfs};
 use crate::memory::budget::Budget;
 
@@ -25,7 +25,7 @@ pub(super) enum Job {
 
 /// What the thread with the connections shares with those that read.
 pub(super) struct Work {
-    /// What they are to do.
+    /// Their work.
     pub(super) queue: Arc<Queue<Job>>,
     /// The memory of all of them.
     pub(super) budget: Arc<Budget>,
@@ -36,19 +36,19 @@ pub(super) type Piece = (Box<dyn Pieces>, Result<Bytes, Broken>);
 
 impl Job {
     /// Does the work, unless the client has gone. It may go meanwhile.
-    pub(super) fn perform(self, served: &Served) {
+    pub(super) fn perform(self, share: &Share) {
         match self {
             Self::Answer(request, reply) if !reply.is_closed() => {
                 let (head, call) = *request;
-                let _ = reply.send(dispatch::answer(&served.now(), &head, &call));
+                let _ = reply.send(dispatch::answer(&share.now(), &head, &call));
             }
             Self::Piece(mut pieces, wanted, reply) if !reply.is_closed() => {
                 let piece = pieces.read(wanted);
                 let _ = reply.send((pieces, piece));
             }
             Self::Call(record, reply) if !reply.is_closed() => {
-                let _ = reply.send(nfs::answer(served, &record));
-                served.nodes().trim();
+                let _ = reply.send(nfs::answer(share, &record));
+                share.nodes().trim();
             }
             Self::Answer(..) | Self::Piece(..) | Self::Call(..) => {}
         }

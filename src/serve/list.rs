@@ -7,10 +7,10 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Broken, Pieces, Policy, Refusal};
-use super::followed::Beside;
 use super::kind;
+use super::live::OverlayFile;
 use super::range::Tag;
-use super::site::{Place, Site, attr_beside, joined, quoted, streamed};
+use super::site::{Place, Site, attr_of_overlay, joined, quoted, streamed};
 use crate::inspect::Contents;
 use crate::mount::{self, Attr, Error, FileKind, Vfs};
 use crate::namespace::companion::CONVERTED;
@@ -52,8 +52,8 @@ pub(super) fn answer(
 pub(super) struct Listed {
     pub(super) name: String,
     pub(super) attr: Attr,
-    /// What is shown instead of an entry of the tree.
-    pub(super) beside: Option<Beside>,
+    /// The file of the overlay, if it is one.
+    pub(super) overlay: Option<OverlayFile>,
     /// Number of the entry after it.
     pub(super) next: u64,
 }
@@ -61,31 +61,30 @@ pub(super) struct Listed {
 impl Listed {
     /// Returns the tag of its bytes; `path` is its path.
     pub(super) fn tag(&self, site: &Site, path: &str) -> Option<Tag> {
-        site.tag(path, self.attr.ino, self.beside.as_ref())
+        site.tag(path, self.attr.ino, self.overlay.as_ref())
     }
 }
 
-/// Number of the first entry that is not in the tree.
-const FIRST_BESIDE: u64 = 1 << 32;
+/// Number of the first file of the overlay.
+const FIRST_OF_OVERLAY: u64 = 1 << 32;
 
-/// The entries of a directory in the order of the mount, and then those that are shown
-/// instead of some, or beside them.
+/// The entries of a directory in the order of the mount, and then the files of the overlay.
 pub(super) struct Entries {
     /// The directory.
     pub(super) place: Place,
     /// Number of the next entry.
     pub(super) next: u64,
-    /// The names of those that are not in the tree.
-    beside: Vec<String>,
+    /// The names of the files of the overlay.
+    overlay: Vec<String>,
 }
 
 impl Entries {
     /// Creates those of a directory from number `next` on.
     pub(super) fn new(place: Place, next: u64) -> Self {
-        let shown = place.site().shown();
-        let beside = shown.map(|shown| shown.names_beside(&place.found.path));
+        let snapshot = place.site().snapshot();
+        let overlay = snapshot.map(|snapshot| snapshot.overlay_names(&place.found.path));
         Self {
-            beside: beside.into_iter().flatten().collect(),
+            overlay: overlay.into_iter().flatten().collect(),
             place,
             next,
         }
@@ -98,11 +97,11 @@ impl Entries {
     /// Returns an error if the directory cannot be listed.
     pub(super) fn batch(&mut self, most: usize) -> mount::Result<Vec<Listed>> {
         let mut batch: Vec<Listed> = Vec::new();
-        if self.next < FIRST_BESIDE {
+        if self.next < FIRST_OF_OVERLAY {
             self.list_tree(most, &mut batch)?;
         }
         if batch.len() < most {
-            self.list_beside(most, &mut batch);
+            self.list_overlay(most, &mut batch);
         }
         if let Some(last) = batch.last() {
             self.next = last.next;
@@ -124,7 +123,7 @@ impl Entries {
             batch.push(Listed {
                 name: name.to_owned(),
                 attr,
-                beside: None,
+                overlay: None,
                 next,
             });
             false
@@ -132,23 +131,23 @@ impl Entries {
         listed.inspect_err(|_| forget(vfs, batch))
     }
 
-    /// Adds entries that are not in the tree.
-    fn list_beside(&self, most: usize, batch: &mut Vec<Listed>) {
-        let Some(shown) = self.place.site().shown() else {
+    /// Adds files of the overlay.
+    fn list_overlay(&self, most: usize, batch: &mut Vec<Listed>) {
+        let Some(snapshot) = self.place.site().snapshot() else {
             return;
         };
-        let start = self.next.saturating_sub(FIRST_BESIDE);
-        let names = (FIRST_BESIDE + 1..).zip(&self.beside);
+        let start = self.next.saturating_sub(FIRST_OF_OVERLAY);
+        let names = (FIRST_OF_OVERLAY + 1..).zip(&self.overlay);
         for (next, name) in names.skip(start as usize) {
             if batch.len() == most {
                 return;
             }
             let path = joined(&self.place.found.path, name);
-            if let Some(beside) = shown.beside(&path) {
+            if let Some(overlay) = snapshot.overlay(&path) {
                 batch.push(Listed {
                     name: name.clone(),
-                    attr: attr_beside(&beside),
-                    beside: Some(beside),
+                    attr: attr_of_overlay(&overlay),
+                    overlay: Some(overlay),
                     next,
                 });
             }
@@ -161,9 +160,9 @@ impl Entries {
         found.is_ok_and(|entry| entry.is_some_and(|entry| entry.name == name))
     }
 
-    /// Returns whether something else is shown instead of an entry of the tree.
+    /// Returns whether a file of the overlay hides an entry of the tree.
     fn is_hidden(&self, name: &str) -> bool {
-        self.beside
+        self.overlay
             .binary_search_by(|one| (**one).cmp(name))
             .is_ok()
     }
@@ -172,14 +171,14 @@ impl Entries {
     /// returned.
     fn count(&self) -> (u64, u64) {
         let (vfs, ino) = (self.place.vfs(), self.place.found.attr.ino);
-        if self.beside.is_empty() {
+        if self.overlay.is_empty() {
             // It was listed before.
             let from = |start| vfs.count_entries(ino, start).unwrap_or_default();
             return (from(0), from(self.next));
         }
-        let beside = self.beside.len() as u64;
-        let seen = self.next.saturating_sub(FIRST_BESIDE);
-        let (mut all, mut left) = (beside, beside.saturating_sub(seen));
+        let overlay = self.overlay.len() as u64;
+        let seen = self.next.saturating_sub(FIRST_OF_OVERLAY);
+        let (mut all, mut left) = (overlay, overlay.saturating_sub(seen));
         let counted = vfs.readdir(ino, 0, &mut |name, _, _, next| {
             if !self.is_hidden(name) {
                 all += 1;
@@ -390,7 +389,7 @@ fn companion(site: &Arc<Site>, directory: &str, name: &str) -> Option<Value> {
     let listed = Listed {
         name: name.to_owned(),
         attr: place.found.attr,
-        beside: None,
+        overlay: None,
         next: 0,
     };
     let mut entry = entry(site, directory, &listed);

@@ -5,16 +5,16 @@
 //! and what is asked for (`head`, `route`, `range`), opens no files and parses nothing of a source.
 //! Reading threads have the tree and no sockets (`dispatch`, `site`): each takes the next work from a
 //! queue (`pieces`, `job`) and returns an answer (`answer`), or a piece of one. There is a module
-//! for each route: `nfs` with its `handles`, `file`, `list`, `dav`, `thumb`, `zip`, `search`, `place`, `page`; `kind` knows
-//! the types of files. `offline` answers requests without a network.
+//! for each route: `nfs` with its `handles` and `nodes` (`live` for trees that follow a folder of
+//! edits), `file`, `list`, `dav`, `thumb`, `zip`, `search`, `place`, `page`; `kind` knows
+//! the types of files. `offline` answers requests without
+//! a network.
 
 mod answer;
 mod connection;
 mod dav;
 mod dispatch;
 mod file;
-#[cfg_attr(not(edit), path = "followed_elsewhere.rs")]
-mod followed;
 mod guard;
 mod handles;
 mod head;
@@ -22,6 +22,8 @@ mod http;
 mod job;
 mod kind;
 mod list;
+#[cfg_attr(not(edit), path = "live_elsewhere.rs")]
+mod live;
 mod names;
 mod nfs;
 mod nodes;
@@ -50,13 +52,13 @@ use tokio::runtime::Builder;
 use tokio::sync::watch;
 
 pub use self::connection::Patience;
-pub use self::followed::Followed;
 pub use self::guard::{Guard, HostName, Network, Token};
 pub use self::handles::Handles;
 use self::job::{Job, Work};
+pub use self::live::LiveTree;
 pub use self::page::has_explorer;
 use self::pieces::Queue;
-pub use self::site::{Equipment, Served, SourceIdentity};
+pub use self::site::{Equipment, Share, SourceIdentity};
 pub use self::texts::Texts;
 
 /// What the kernel keeps of an answer for a client, in bytes. A client that reads nothing
@@ -90,7 +92,7 @@ pub struct Serving {
 
 impl Serving {
     /// Starts the thread with the connections of all listeners, which calls `enter` first, to be
-    /// confined. `threads` is the number of threads that will read what is served.
+    /// confined. `threads` is the number of threads that will read the share.
     ///
     /// # Errors
     /// Returns an error if it cannot be started.
@@ -100,7 +102,7 @@ impl Serving {
         guard: Guard,
         patience: Patience,
         threads: usize,
-        served: &Served,
+        share: &Share,
         enter: impl FnOnce() -> io::Result<()> + Send + 'static,
     ) -> io::Result<Self> {
         let queue = Arc::new(Queue::new(threads / 2));
@@ -109,7 +111,7 @@ impl Serving {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let work = Work {
             queue: queue.clone(),
-            budget: served.budget().clone(),
+            budget: share.budget().clone(),
         };
         let serve = move || {
             enter()?;
@@ -124,16 +126,16 @@ impl Serving {
         })
     }
 
-    /// Starts the threads that read what is served. They are confined as the current one.
+    /// Starts the threads that read the share. They are confined as the current one.
     ///
     /// # Errors
     /// Returns an error if one cannot be started.
-    pub fn read(&self, served: &Arc<Served>) -> io::Result<()> {
+    pub fn read(&self, share: &Arc<Share>) -> io::Result<()> {
         for number in 0..self.threads {
-            let (served, queue) = (served.clone(), self.queue.clone());
+            let (share, queue) = (share.clone(), self.queue.clone());
             let work = move || {
                 let perform = |job: Job| {
-                    let perform = || job.perform(&served);
+                    let perform = || job.perform(&share);
                     // The client gets an internal error.
                     if catch_unwind(AssertUnwindSafe(perform)).is_err() {
                         log::error!("internal error in a request");
@@ -144,9 +146,9 @@ impl Serving {
             let reader = thread::Builder::new().name(format!("reader-{number}"));
             reader.spawn(work)?;
         }
-        let served = served.clone();
+        let share = share.clone();
         let names = thread::Builder::new().name("names".to_owned());
-        names.spawn(move || search::collect(&served.now()))?;
+        names.spawn(move || search::collect(&share.now()))?;
         Ok(())
     }
 

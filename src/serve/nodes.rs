@@ -5,7 +5,8 @@ use bytes::Bytes;
 use crate::content::Access;
 use crate::mount::{Attr, Error, Extent, Ino, Result, Vfs};
 
-/// What has numbers. Each lookup that is counted keeps a number until it is forgotten.
+/// A tree by the numbers of its inodes. Each lookup that is counted keeps a number until it is
+/// forgotten.
 pub(super) trait Nodes {
     /// Returns a number that changes when listings do.
     fn version(&self) -> u64;
@@ -22,7 +23,7 @@ pub(super) trait Nodes {
     /// Returns the attributes of an inode.
     ///
     /// # Errors
-    /// Returns an error if there is none, as all methods do.
+    /// Returns an error for unknown numbers, as all methods do.
     fn attr(&self, ino: Ino) -> Result<Attr>;
 
     /// Finds an entry of a directory, and counts a lookup.

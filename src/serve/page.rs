@@ -69,8 +69,8 @@ pub(super) fn page(site: &Arc<Site>, head: &Head) -> Answer {
     }
 }
 
-/// The licences of everything in the program, by `scripts/notices`; and those of the packages
-/// of the explorer alone.
+/// The licences of everything in the program, by `scripts/notices`; the licences of the
+/// explorer's packages alone.
 const NOTICES: &str = "notices.txt";
 const PACKAGES: &str = "licences.txt";
 

@@ -1,4 +1,5 @@
-//! What is served: the tree, its entries and their tags.
+//! The share of a server: its tree, and the site, which is the tree at one time, with its
+//! entries and their tags.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
@@ -8,8 +9,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::answer::{Answer, Broken, Content, Pieces, Policy, Refusal};
-use super::followed::{Beside, Followed, Shown};
 use super::handles::Handles;
+use super::live::{LiveTree, OverlayFile, Snapshot};
 use super::names::Names;
 use super::nodes::Nodes;
 use super::range::Tag;
@@ -38,8 +39,8 @@ impl Cached for Thumbnail {
 /// Number of bytes of a piece of a body that is not large.
 pub(super) const PIECE: usize = 64 << 10;
 
-/// What is served.
-pub struct Served {
+/// A tree with everything that a server has for it.
+pub struct Share {
     tree: Tree,
     common: Arc<Common>,
 }
@@ -47,8 +48,8 @@ pub struct Served {
 enum Tree {
     /// A tree that stays as it is.
     Fixed(Arc<Vfs>),
-    /// One that follows its folder of edits.
-    Followed(Followed),
+    /// One that follows a folder of edits.
+    Live(LiveTree),
 }
 
 /// What lasts for as long as the server.
@@ -68,7 +69,7 @@ pub(super) struct Common {
     pub(super) thumbnails: Arc<Thumbnails>,
 }
 
-/// What a server has beside a tree.
+/// What a share has besides its tree.
 pub struct Equipment {
     /// What the sources are.
     pub identity: SourceIdentity,
@@ -80,8 +81,8 @@ pub struct Equipment {
     pub handles: Handles,
 }
 
-impl Served {
-    /// Serves a tree that stays as it is.
+impl Share {
+    /// Creates the share of a tree that stays as it is.
     pub fn fixed(vfs: Arc<Vfs>, equipment: Equipment) -> Self {
         Self {
             common: Common::new(&vfs, equipment),
@@ -89,27 +90,27 @@ impl Served {
         }
     }
 
-    /// Serves a tree that follows its folder of edits.
+    /// Creates the share of a tree that follows a folder of edits.
     #[cfg(edit)]
-    pub fn followed(followed: Followed, equipment: Equipment) -> Self {
+    pub fn live(live: LiveTree, equipment: Equipment) -> Self {
         Self {
-            common: Common::new(followed.now().vfs(), equipment),
-            tree: Tree::Followed(followed),
+            common: Common::new(live.now().vfs(), equipment),
+            tree: Tree::Live(live),
         }
     }
 
-    /// Returns what is served now, which stays as it is.
+    /// Returns the tree of this moment, which stays as it is.
     pub(super) fn now(&self) -> Arc<Site> {
-        let (vfs, shown) = match &self.tree {
+        let (vfs, snapshot) = match &self.tree {
             Tree::Fixed(vfs) => (vfs.clone(), None),
-            Tree::Followed(followed) => {
-                let shown = followed.now();
-                (shown.vfs().clone(), Some(shown))
+            Tree::Live(live) => {
+                let snapshot = live.now();
+                (snapshot.vfs().clone(), Some(snapshot))
             }
         };
         Arc::new(Site {
             vfs,
-            shown,
+            snapshot,
             common: self.common.clone(),
         })
     }
@@ -118,7 +119,7 @@ impl Served {
     pub(super) fn nodes(&self) -> &dyn Nodes {
         match &self.tree {
             Tree::Fixed(vfs) => &**vfs,
-            Tree::Followed(followed) => followed,
+            Tree::Live(live) => live,
         }
     }
 
@@ -127,7 +128,7 @@ impl Served {
         &self.common.budget
     }
 
-    /// Returns what clients of NFS name files by.
+    /// Returns the handles of NFS clients.
     pub(super) fn handles(&self) -> &Handles {
         &self.common.handles
     }
@@ -164,11 +165,11 @@ impl Common {
     }
 }
 
-/// A tree as it is served at a time.
+/// The tree at one time.
 pub(super) struct Site {
     vfs: Arc<Vfs>,
-    /// What is shown of a folder of edits.
-    shown: Option<Shown>,
+    /// The version of a tree that follows a folder of edits.
+    snapshot: Option<Snapshot>,
     pub(super) common: Arc<Common>,
 }
 
@@ -194,24 +195,24 @@ impl Site {
     }
 
     /// Returns whether it follows a folder of edits: undoing an edit makes files older.
-    pub(super) fn is_followed(&self) -> bool {
-        self.shown.is_some()
+    pub(super) fn is_live(&self) -> bool {
+        self.snapshot.is_some()
     }
 
-    /// Returns what is shown of a folder of edits.
-    pub(super) fn shown(&self) -> Option<&Shown> {
-        self.shown.as_ref()
+    /// Returns the version of a tree that follows a folder of edits.
+    pub(super) fn snapshot(&self) -> Option<&Snapshot> {
+        self.snapshot.as_ref()
     }
 
-    /// Returns the tag of the bytes of an entry; `None` if it is no file, or what it follows
-    /// from is not known.
-    pub(super) fn tag(&self, path: &str, ino: Ino, beside: Option<&Beside>) -> Option<Tag> {
+    /// Returns the tag of the bytes of an entry; `None` for directories, and for files
+    /// without an identity.
+    pub(super) fn tag(&self, path: &str, ino: Ino, overlay: Option<&OverlayFile>) -> Option<Tag> {
         let mut hasher = self.common.base.clone();
-        if let Some(shown) = &self.shown {
-            hasher.update(shown.of_folder().to_le_bytes());
+        if let Some(snapshot) = &self.snapshot {
+            hasher.update(snapshot.folder_version().to_le_bytes());
         }
-        let is_vague = match beside {
-            Some(beside) if beside.is_saved() => {
+        let is_vague = match overlay {
+            Some(overlay) if overlay.is_saved() => {
                 hasher.update(path);
                 false
             }
@@ -280,7 +281,7 @@ fn sources(vfs: &Arc<Vfs>) -> Value {
     sources.chain(skipped).collect()
 }
 
-/// The number of what is in no tree.
+/// The inode number of files of the overlay, which are in no tree.
 pub(super) const NO_INODE: Ino = Ino(0);
 
 /// An entry of a site, whose number stays valid while this lives.
@@ -288,8 +289,8 @@ pub(super) struct Place {
     site: Arc<Site>,
     /// Its path and attributes.
     pub(super) found: Found,
-    /// What is shown instead of the entry of the tree.
-    beside: Option<Beside>,
+    /// The file of the overlay, if it is one.
+    overlay: Option<OverlayFile>,
 }
 
 impl Place {
@@ -298,17 +299,17 @@ impl Place {
     /// # Errors
     /// Returns an error if there is none.
     pub(super) fn find(site: &Arc<Site>, path: &str) -> Result<Self, Refusal> {
-        let beside = site
-            .shown()
-            .and_then(|shown| find_beside(site, shown, path));
-        let (found, beside) = match beside {
-            Some((found, beside)) => (found, Some(beside)),
+        let overlay = site
+            .snapshot()
+            .and_then(|snapshot| find_in_overlay(site, snapshot, path));
+        let (found, overlay) = match overlay {
+            Some((found, overlay)) => (found, Some(overlay)),
             None => (find(&site.vfs, path)?, None),
         };
         Ok(Self {
             site: site.clone(),
             found,
-            beside,
+            overlay,
         })
     }
 
@@ -322,21 +323,21 @@ impl Place {
         &self.site.vfs
     }
 
-    /// Returns whether it is not in the tree.
-    pub(super) fn is_beside(&self) -> bool {
-        self.beside.is_some()
+    /// Returns whether it is a file of the overlay, and not of the tree.
+    pub(super) fn is_in_overlay(&self) -> bool {
+        self.overlay.is_some()
     }
 
     /// Returns the tag of its bytes.
     pub(super) fn tag(&self) -> Option<Tag> {
         let Found { path, attr, .. } = &self.found;
-        self.site.tag(path, attr.ino, self.beside.as_ref())
+        self.site.tag(path, attr.ino, self.overlay.as_ref())
     }
 
-    /// Returns when it was modified, in seconds since 1970, if a client that has a later
-    /// version has another one.
+    /// Returns its modification time in seconds since 1970. `None` for a tree that follows a
+    /// folder of edits, where a file may become older.
     pub(super) fn lasting_time(&self) -> Option<i64> {
-        (!self.site.is_followed()).then_some(self.found.attr.modified)
+        (!self.site.is_live()).then_some(self.found.attr.modified)
     }
 
     /// Reads bytes of a file: all that are wanted, or less at its end.
@@ -350,8 +351,8 @@ impl Place {
         access: Access,
     ) -> Result<Bytes, (Error, String)> {
         let explained = |error: Error| (error, error.to_string());
-        if let Some(beside) = &self.beside {
-            let read = beside.read(offset, wanted);
+        if let Some(overlay) = &self.overlay {
+            let read = overlay.read(offset, wanted);
             let failed = |error| {
                 let message = format!("{}: {error}", self.found.path);
                 log::error!("{}", printable(&message));
@@ -381,36 +382,36 @@ impl Drop for Place {
     }
 }
 
-/// Finds what is shown at a path instead of an entry of the tree.
-fn find_beside(site: &Site, shown: &Shown, path: &str) -> Option<(Found, Beside)> {
+/// Finds the file of the overlay at a path.
+fn find_in_overlay(site: &Site, snapshot: &Snapshot, path: &str) -> Option<(Found, OverlayFile)> {
     let vfs = &site.vfs;
     let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
     let around = find(vfs, directory).ok()?;
     let at = |name: &str| {
         let path = joined(&around.path, name);
-        shown.beside(&path).map(|beside| (path, beside))
+        snapshot.overlay(&path).map(|overlay| (path, overlay))
     };
     let found = at(name).or_else(|| at(&vfs.spelling(around.attr.ino, name).ok()?));
-    let Some((path, beside)) = found else {
+    let Some((path, overlay)) = found else {
         around.lookups.iter().for_each(|ino| vfs.forget(*ino, 1));
         return None;
     };
     let found = Found {
         path,
-        attr: attr_beside(&beside),
+        attr: attr_of_overlay(&overlay),
         lookups: around.lookups,
     };
-    Some((found, beside))
+    Some((found, overlay))
 }
 
-/// Returns the attributes of what is shown instead of an entry of the tree.
-pub(super) fn attr_beside(beside: &Beside) -> Attr {
+/// Returns the attributes of a file of the overlay.
+pub(super) fn attr_of_overlay(overlay: &OverlayFile) -> Attr {
     Attr {
         ino: NO_INODE,
         kind: FileKind::File,
-        size: beside.size(),
+        size: overlay.size(),
         mode: 0o444,
-        modified: beside.modified(),
+        modified: overlay.modified(),
         nlink: 1,
         lasting: true,
     }

@@ -75,7 +75,7 @@ pub(super) fn answer(
 /// Returns the picture of a file.
 fn made(place: &Place, size: u32) -> Result<Bytes, Error> {
     let (vfs, ino) = (place.vfs(), place.found.attr.ino);
-    let of_asset = match place.is_beside() {
+    let of_asset = match place.is_in_overlay() {
         true => Err(Error::NoAttribute),
         false => {
             let asset = vfs.node(vfs.asset_of_generated(ino).unwrap_or(ino))?;

@@ -173,7 +173,7 @@ fn a_token_can_be_a_word_or_in_a_file_or_none() {
     assert_eq!(other.status, 421);
 }
 
-/// Returns an address of this machine that is not loopback, if it has one.
+/// Returns an address of this machine besides loopback.
 fn outer_address() -> Option<IpAddr> {
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     // Nothing is sent.

@@ -60,7 +60,7 @@ fn pages_have_each_name_once() {
     assert_eq!(server.bytes("/files/many/file%202999.txt"), b"2999");
 }
 
-/// Returns how many entries a server has listed until now, without those of its search.
+/// Returns how many entries a server has listed until now; its search must be complete.
 fn listed(server: &Server) -> u64 {
     eventually("all names are collected", || {
         server.json("/api/state")["index"]["names"] == "done"

@@ -16,9 +16,9 @@ use crate::app::{Failure, MountOptions, shortened, tell};
 use crate::mount::{Sources, Vfs};
 use crate::platform::url_opener;
 #[cfg(edit)]
-use crate::serve::Followed;
+use crate::serve::LiveTree;
 use crate::serve::{
-    self, Equipment, Guard, Handles, HostName, Network, Patience, Served, Serving, SourceIdentity,
+    self, Equipment, Guard, Handles, HostName, Network, Patience, Serving, Share, SourceIdentity,
     Texts, Token,
 };
 
@@ -84,7 +84,7 @@ pub fn serve(
     let nfs = serve.nfs.map(listen).transpose()?;
     let nfs_address = nfs.as_ref().map(address_of_one).transpose()?;
     let confined = Confined::start(!options.no_sandbox).map_err(Failure::no_thread)?;
-    let served = open(sources, options, token.clone(), &confined)?;
+    let share = open(sources, options, token.clone(), &confined)?;
     // Until here a signal ends the process at once, even while it waits for a slow source.
     let signals = signals::catch().map_err(Failure::no_signals)?;
     let urls = Urls::new(address, nfs_address, token.as_ref());
@@ -98,11 +98,11 @@ pub fn serve(
         false => Confinement::to_clients().enter(),
     };
     let threads = threads(sources, options);
-    let serving = Serving::start(listeners, nfs, guard, patience(), threads, &served, enter);
+    let serving = Serving::start(listeners, nfs, guard, patience(), threads, &share, enter);
     let serving = serving.map_err(Failure::no_thread)?;
     let (serving, started) = {
         let started = confined.run(move || {
-            let started = serving.read(&served);
+            let started = serving.read(&share);
             (serving, started)
         });
         started.map_err(Failure::no_thread)?
@@ -127,13 +127,13 @@ pub fn serve(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens what is served, in threads that are confined to it.
+/// Opens the sources, in threads that are confined to them.
 fn open(
     sources: &Sources,
     options: &MountOptions,
     token: Option<Token>,
     confined: &Confined,
-) -> Result<Arc<Served>, Failure> {
+) -> Result<Arc<Share>, Failure> {
     let vfs_options = vfs_options(sources, options)?;
     serve::read_page_in_development();
     let unmade = |error| Failure::Other("cannot make random numbers", error);
@@ -151,13 +151,13 @@ fn open(
     let prepared = prepared.with_changes(&options.apply, options.apply_strict)?;
     let equipment = equip(SourceIdentity::of(&prepared));
     let confinement = options.confinement(&prepared.paths());
-    let served = confined.run(move || {
+    let share = confined.run(move || {
         confinement.restrict_files()?;
         Ok(Vfs::open_prepared(prepared, vfs_options)
-            .map(|vfs| Arc::new(Served::fixed(vfs, equipment))))
+            .map(|vfs| Arc::new(Share::fixed(vfs, equipment))))
     });
-    let served: io::Result<_> = served.flatten();
-    Ok(served.map_err(Failure::no_thread)??)
+    let share: io::Result<_> = share.flatten();
+    Ok(share.map_err(Failure::no_thread)??)
 }
 
 /// Opens sources with a folder of edits, whose changes are followed.
@@ -169,13 +169,13 @@ fn follow(
     vfs_options: crate::mount::Options,
     confined: &Confined,
     equip: impl FnOnce(SourceIdentity) -> Equipment,
-) -> Result<Arc<Served>, Failure> {
+) -> Result<Arc<Share>, Failure> {
     let sourced = edit::Sourced::prepare(sources, folder, options, None)?;
     let equipment = equip(SourceIdentity::of(&sourced.prepared));
     let opened = sourced.follow_folder()?;
     let mount = sourced.open(opened, vfs_options, confined, |_, _| {})?;
-    let served = confined.run(move || Arc::new(Served::followed(Followed::new(mount), equipment)));
-    served.map_err(Failure::no_thread)
+    let share = confined.run(move || Arc::new(Share::live(LiveTree::new(mount), equipment)));
+    share.map_err(Failure::no_thread)
 }
 
 #[cfg(not(edit))]
@@ -186,7 +186,7 @@ fn follow(
     _vfs_options: crate::mount::Options,
     _confined: &Confined,
     _equip: impl FnOnce(SourceIdentity) -> Equipment,
-) -> Result<Arc<Served>, Failure> {
+) -> Result<Arc<Share>, Failure> {
     Err(Failure::Usage("--edit needs Linux".to_owned()))
 }
 

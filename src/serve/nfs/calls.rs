@@ -17,7 +17,7 @@ use crate::mount::{Attr, Error, FileKind, Ino};
 use crate::platform::user_and_group;
 use crate::serve::handles::Handles;
 use crate::serve::nodes::Nodes;
-use crate::serve::site::Served;
+use crate::serve::site::Share;
 
 /// Most bytes of a read, and of a part of a directory.
 const MAX_READ: u32 = 256 << 10;
@@ -50,10 +50,10 @@ struct Entry {
 }
 
 /// Answers a call.
-pub(super) fn answer(served: &Served, procedure: u32, args: Args<'_>) -> Outcome {
+pub(super) fn answer(share: &Share, procedure: u32, args: Args<'_>) -> Outcome {
     let calls = Calls {
-        nodes: served.nodes(),
-        handles: served.handles(),
+        nodes: share.nodes(),
+        handles: share.handles(),
     };
     let answered = match procedure {
         0 => return Outcome::Results(Vec::new()),
@@ -108,7 +108,7 @@ fn status(error: Error) -> nfsstat3 {
     }
 }
 
-/// The calls about what is served. Each returns `None` if its arguments are wrong.
+/// The calls about a share. Each returns `None` if its arguments are wrong.
 struct Calls<'s> {
     nodes: &'s dyn Nodes,
     handles: &'s Handles,

@@ -10,18 +10,18 @@ mod mount;
 mod rpc;
 
 use self::rpc::{Call, Outcome};
-use super::site::Served;
+use super::site::Share;
 
 /// Returns the answer to a record; `None` if it is no call, after which nothing of its
 /// connection means anything.
-pub(super) fn answer(served: &Served, record: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn answer(share: &Share, record: &[u8]) -> Option<Vec<u8>> {
     let (call, args) = Call::parse(record)?;
     let outcome = match (call.program, call.version) {
         (nfs3_types::nfs3::PROGRAM, nfs3_types::nfs3::VERSION) => {
-            calls::answer(served, call.procedure, args)
+            calls::answer(share, call.procedure, args)
         }
         (nfs3_types::mount::PROGRAM, nfs3_types::mount::VERSION) => {
-            mount::answer(served, call.procedure, args)
+            mount::answer(share, call.procedure, args)
         }
         (nfs3_types::nfs3::PROGRAM | nfs3_types::mount::PROGRAM, _) => Outcome::OtherVersion,
         _ => Outcome::OtherProgram,

@@ -6,7 +6,7 @@ use nfs3_types::xdr_codec::Opaque;
 use super::rpc::{Args, Outcome};
 use crate::mount::{FileKind, Ino, Result};
 use crate::serve::nodes::Nodes;
-use crate::serve::site::{Place, Served};
+use crate::serve::site::{Place, Share};
 
 /// Longest path.
 const MAX_PATH: usize = 1024;
@@ -15,7 +15,7 @@ const MAX_PATH: usize = 1024;
 const FLAVORS: [u32; 2] = [0, 1];
 
 /// Answers a call.
-pub(super) fn answer(served: &Served, procedure: u32, mut args: Args<'_>) -> Outcome {
+pub(super) fn answer(share: &Share, procedure: u32, mut args: Args<'_>) -> Outcome {
     match procedure {
         // Nothing; and what is mounted no more, of which no list is kept.
         0 | 3 | 4 => Outcome::Results(Vec::new()),
@@ -23,7 +23,7 @@ pub(super) fn answer(served: &Served, procedure: u32, mut args: Args<'_>) -> Out
             let Some(path) = args.bytes(MAX_PATH) else {
                 return Outcome::Garbage;
             };
-            let mounted = match mounted(served, path) {
+            let mounted = match mounted(share, path) {
                 Ok(handle) => mountres3::Ok(mountres3_ok {
                     fhandle: fhandle3(Opaque::owned(handle)),
                     auth_flavors: FLAVORS.to_vec(),
@@ -40,17 +40,17 @@ pub(super) fn answer(served: &Served, procedure: u32, mut args: Args<'_>) -> Out
 }
 
 /// Returns the handle of an exported directory.
-fn mounted(served: &Served, path: &[u8]) -> std::result::Result<Vec<u8>, mountstat3> {
+fn mounted(share: &Share, path: &[u8]) -> std::result::Result<Vec<u8>, mountstat3> {
     let path = str::from_utf8(path).ok();
-    let path = path.and_then(|path| served.handles().exported(path));
+    let path = path.and_then(|path| share.handles().exported(path));
     let path = path.ok_or(mountstat3::MNT3ERR_ACCES)?;
-    let place = Place::find(&served.now(), path).map_err(|_| mountstat3::MNT3ERR_NOENT)?;
+    let place = Place::find(&share.now(), path).map_err(|_| mountstat3::MNT3ERR_NOENT)?;
     if place.found.attr.kind != FileKind::Directory {
         return Err(mountstat3::MNT3ERR_NOTDIR);
     }
-    let nodes = served.nodes();
+    let nodes = share.nodes();
     let ino = looked_up(nodes, &place.found.path).map_err(|_| mountstat3::MNT3ERR_NOENT)?;
-    Ok(served.handles().of_lookup(nodes, ino).to_vec())
+    Ok(share.handles().of_lookup(nodes, ino).to_vec())
 }
 
 /// Looks up the directory at a path without links, and counts one lookup of it.

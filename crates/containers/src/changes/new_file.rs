@@ -187,7 +187,7 @@ impl NewFile {
         }
     }
 
-    /// Returns a number that changes with its bytes; 0 if there is none.
+    /// Returns a number that changes with its bytes; 0 for a file of its own.
     pub fn version(&self) -> u64 {
         match &self.0 {
             Place::Alone(_) => 0,

@@ -1,68 +1,37 @@
-//! A tree that follows its folder of edits (DIR): what it shows at a time, and its files by
-//! numbers that stay the same when DIR changes.
+//! A tree that follows a folder of edits (DIR): its current version, and its inodes, whose
+//! numbers stay the same while DIR changes.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::nodes::Nodes;
-pub(super) use crate::edit::Beside;
-use crate::edit::{self, Attributes, EditedMount, Snapshot, error_of};
-use crate::mount::{Attr, Extent, Ino, Result, Vfs};
+use crate::edit::{self, Attributes, EditedMount, error_of};
+pub(super) use crate::edit::{OverlayFile, Snapshot};
+use crate::mount::{Attr, Extent, Ino, Result};
 
 /// A tree that follows DIR.
-pub struct Followed(Arc<EditedMount>);
+pub struct LiveTree(Arc<EditedMount>);
 
-/// What it shows at a time.
-pub(super) struct Shown(Snapshot);
-
-impl Followed {
-    /// Serves a mount, which need not be mounted.
+impl LiveTree {
+    /// Creates it from a mount that nothing mounts.
     pub fn new(mount: Arc<EditedMount>) -> Self {
         Self(mount)
     }
 
-    /// Returns what is shown now.
-    pub(super) fn now(&self) -> Shown {
-        Shown(self.0.snapshot())
+    /// Returns the version after all changes so far.
+    pub(super) fn now(&self) -> Snapshot {
+        self.0.snapshot()
     }
 }
 
-impl Drop for Followed {
+impl Drop for LiveTree {
     fn drop(&mut self) {
         self.0.close();
     }
 }
 
-impl Shown {
-    /// Returns the tree.
-    pub(super) fn vfs(&self) -> &Arc<Vfs> {
-        self.0.vfs()
-    }
-
-    /// Returns a number that changes with DIR.
-    pub(super) fn of_folder(&self) -> u64 {
-        self.0.of_folder()
-    }
-
-    /// Returns the file at a path that is shown instead of that of the tree.
-    pub(super) fn beside(&self, path: &str) -> Option<Beside> {
-        self.0.beside(path)
-    }
-
-    /// Returns the names of these files in a directory.
-    pub(super) fn names_beside(&self, directory: &str) -> BTreeSet<String> {
-        self.0.names_beside(directory)
-    }
-
-    /// Returns the paths of all files of DIR that are shown.
-    pub(super) fn paths(&self) -> BTreeSet<String> {
-        self.0.paths()
-    }
-}
-
-/// Returns attributes as they are of a tree that is only read.
+/// Returns the attributes of a tree that is only read.
 fn attr(attributes: Attributes) -> Attr {
     let since = attributes.modified.duration_since(std::time::UNIX_EPOCH);
     Attr {
@@ -76,9 +45,9 @@ fn attr(attributes: Attributes) -> Attr {
     }
 }
 
-impl Nodes for Followed {
+impl Nodes for LiveTree {
     fn version(&self) -> u64 {
-        self.now().of_folder()
+        self.now().folder_version()
     }
 
     fn is_case_sensitive(&self) -> bool {

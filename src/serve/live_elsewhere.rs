@@ -10,36 +10,36 @@ use super::nodes::Nodes;
 use crate::content;
 use crate::mount::{Attr, Extent, Ino, Result, Vfs};
 
-/// A tree that follows a folder of edits; there is none.
-pub enum Followed {}
+/// A tree that follows a folder of edits, which no value of this type is.
+pub enum LiveTree {}
 
-/// What it shows at a time.
-pub(super) enum Shown {}
+/// A version of such a tree.
+pub(super) enum Snapshot {}
 
-/// A file that is shown instead of that of the tree.
+/// A file of DIR that a version shows in place of its tree's.
 #[derive(Clone)]
-pub(super) enum Beside {}
+pub(super) enum OverlayFile {}
 
-impl Followed {
-    pub(super) fn now(&self) -> Shown {
+impl LiveTree {
+    pub(super) fn now(&self) -> Snapshot {
         match *self {}
     }
 }
 
-impl Shown {
+impl Snapshot {
     pub(super) fn vfs(&self) -> &Arc<Vfs> {
         match *self {}
     }
 
-    pub(super) fn of_folder(&self) -> u64 {
+    pub(super) fn folder_version(&self) -> u64 {
         match *self {}
     }
 
-    pub(super) fn beside(&self, _path: &str) -> Option<Beside> {
+    pub(super) fn overlay(&self, _path: &str) -> Option<OverlayFile> {
         match *self {}
     }
 
-    pub(super) fn names_beside(&self, _directory: &str) -> BTreeSet<String> {
+    pub(super) fn overlay_names(&self, _directory: &str) -> BTreeSet<String> {
         match *self {}
     }
 
@@ -48,7 +48,7 @@ impl Shown {
     }
 }
 
-impl Beside {
+impl OverlayFile {
     pub(super) fn is_saved(&self) -> bool {
         match *self {}
     }
@@ -66,7 +66,7 @@ impl Beside {
     }
 }
 
-impl Nodes for Followed {
+impl Nodes for LiveTree {
     fn version(&self) -> u64 {
         match *self {}
     }
