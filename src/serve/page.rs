@@ -270,6 +270,8 @@ fn directory(html: &mut String, place: Place, after: u64) -> Result<(), Refusal>
                 html,
                 "<td>{size}<td><a href=\"files/{whole}?download\" download>save</a>"
             );
+        } else {
+            html.push_str("<td><td>");
         }
         html.push('\n');
     }
