@@ -1,5 +1,7 @@
 use super::super::listing::{open as open_file, read};
 use super::*;
+use crate::apply::{Tools, apply};
+use crate::changes::{Change, Folder, NewFile, Original, Report, listed};
 use crate::extract::Listing;
 use crate::format::Encoding;
 use std::io::Write;
@@ -185,6 +187,30 @@ fn the_error_for_a_part_of_an_archive_names_the_cause() {
     let opened = open_file(&FORMAT, "x.zip", [*SPANNED, *LOCAL_HEADER].concat(), None);
     let error = opened.err().unwrap().to_string();
     assert!(error.contains("several parts"), "{error}");
+}
+
+#[test]
+fn an_archive_in_several_parts_cannot_be_changed() {
+    let mut last = archive(&[file(b"a", b"text")]);
+    let is_record = |bytes: &[u8]| bytes == b"PK\x01\x02";
+    let directory = last.windows(4).position(is_record).unwrap();
+    let first: Arc<dyn ReadAt> = Arc::new(last.drain(..directory).collect::<Vec<u8>>());
+    let end = last.len() - 22;
+    // The numbers of the last part, and the offset of the directory in it.
+    last[end + 4..][..4].copy_from_slice(&[1, 0, 1, 0]);
+    last[end + 16..][..4].fill(0);
+    let original = Original {
+        partner: &|name| (name == "a.z01").then(|| first.clone()),
+        ..Original::alone(Arc::new(last), "a.zip")
+    };
+    let mut changes = Folder::default();
+    let new: Arc<dyn ReadAt> = Arc::new(&b"new"[..]);
+    changes.insert("b", Change::File(NewFile::new("b", new)));
+    let mut report = Report::default();
+    let written = apply(&original, changes, "", Tools::PLAIN, &mut report);
+    assert!(written.is_none());
+    let refused = listed(&report.refusals);
+    assert!(refused.contains("in several parts"), "{refused}");
 }
 
 /// Returns the paths of an archive that is opened with `force`.
