@@ -31,6 +31,24 @@ impl Job<'_> {
         format!("{}{}", self.prefix, self.tree.path(node))
     }
 
+    /// Returns the added entries, each after its parent. Unlike those of the tree they do
+    /// not borrow the job.
+    pub(crate) fn added(&self) -> Vec<NodeId> {
+        self.tree.added().map(|(node, _)| node).collect()
+    }
+
+    /// Returns the added files with their contents, in the same way.
+    pub(crate) fn added_files(&self) -> Vec<(NodeId, NewFile)> {
+        let files = self.tree.added_files();
+        files.map(|(node, new)| (node, new.clone())).collect()
+    }
+
+    /// Returns a file of the original with its new contents, if it is replaced.
+    pub(crate) fn replaced(&self, file: FileId) -> Option<(NodeId, NewFile)> {
+        let node = self.tree.node_of(file)?;
+        Some((node, self.tree.new_at(node)?.clone()))
+    }
+
     /// Reports that the change at a node cannot be applied.
     pub(crate) fn refuse(&mut self, node: NodeId, reason: impl Into<String>) {
         let path = match self.tree.new_at(node) {

@@ -71,16 +71,14 @@ pub(super) fn apply(old: &Disc, tables: Tables, job: &mut Job<'_>) -> Result<Wri
 /// Refuses additions outside of `files`, and deletions there.
 fn check_places(job: &mut Job<'_>) {
     let is_file = |path: &str| path.starts_with("files/");
-    let outside = |node: &NodeId| !is_file(&job.tree.path(*node));
-    let added = job.tree.added().map(|(node, _)| node);
-    let added: Vec<NodeId> = added.filter(outside).collect();
-    let deleted = job.tree.deleted().map(|(node, _)| node);
-    let deleted: Vec<NodeId> = deleted.filter(outside).collect();
-    for node in added {
-        job.refuse(node, "only sys/ and files/ are on the disc");
-    }
-    for node in deleted {
-        job.refuse(node, "cannot be deleted");
+    let added = job.added().into_iter();
+    let added = added.map(|node| (node, "only sys/ and files/ are on the disc"));
+    let deleted = job.tree.deleted();
+    let deleted = deleted.map(|(node, _)| (node, "cannot be deleted"));
+    for (node, reason) in added.chain(deleted).collect::<Vec<_>>() {
+        if !is_file(&job.tree.path(node)) {
+            job.refuse(node, reason);
+        }
     }
 }
 
@@ -171,9 +169,7 @@ impl<'a> Writer<'a> {
     /// Places the program, and returns its offset.
     fn program(&mut self, job: &mut Job<'_>) -> Result<u32> {
         let file = self.tables.dol;
-        let new = file.and_then(|file| job.tree.new_of(file)).cloned();
-        let node = file.and_then(|file| job.tree.node_of(file));
-        let (Some(new), Some(node)) = (new, node) else {
+        let Some((node, new)) = file.and_then(|file| job.replaced(file)) else {
             return Ok(self.tables.layout.dol as u32);
         };
         let own = file.and_then(|file| self.old.range(file));
@@ -236,7 +232,7 @@ impl<'a> Writer<'a> {
         let (old, rows) = (self.old, &self.tables.rows[..]);
         let first = (old.files.len() - rows.len()) as u32;
         for (id, &number) in (first..).map(FileId).zip(rows) {
-            if let (Some(new), Some(node)) = (job.tree.new_of(id).cloned(), job.tree.node_of(id)) {
+            if let Some((node, new)) = job.replaced(id) {
                 let at = self.file(job, node, &new, old.range(id), FILE_ALIGNMENT)?;
                 let words = [at, new.len() as u32].map(u32::to_be_bytes).concat();
                 let row = u64::from(number) * ENTRY as u64;

@@ -100,11 +100,7 @@ impl Image<'_> {
             let (sector, sectors) = place_of(file);
             sector..sector + sectors
         }));
-        let added: Vec<(NodeId, NewFile)> = job
-            .tree
-            .added_files()
-            .map(|(node, new)| (node, new.clone()))
-            .collect();
+        let added = job.added_files();
         let length = |count: usize| HEADER + (count * RECORD) as u64;
         let old_end = length(records.len());
         let count = rows.len() + added.len();

@@ -98,9 +98,7 @@ impl Data {
                 }
                 let length = self.version.record();
                 let mut record = directory.files[file * length..][..length].to_vec();
-                if let (Some(new), Some(node)) =
-                    (job.tree.new_of(id).cloned(), job.tree.node_of(id))
-                {
+                if let Some((node, new)) = job.replaced(id) {
                     let own = directory.file(file)?.1.range();
                     let offset = self.place(job, node, &new, Some(own));
                     self.set(&mut record, offset, &new)?;
@@ -116,12 +114,7 @@ impl Data {
 
     /// Adds the files that the original does not have.
     fn add(&mut self, job: &mut Job<'_>, folders: &mut Vec<Folder>) -> Result<()> {
-        let added = job
-            .tree
-            .added_files()
-            .map(|(node, new)| (node, new.clone()));
-        let added: Vec<_> = added.collect();
-        for (node, new) in added {
+        for (node, new) in job.added_files() {
             let name = job.tree.node(node).name.to_owned();
             let (Some(field), parent) = (name_field(&name), job.tree.parent(node)) else {
                 job.refuse(

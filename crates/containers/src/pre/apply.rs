@@ -4,7 +4,6 @@
 use super::{Pre, flat, packed, padded};
 use crate::changes::{Composed, Job, NewFile, Written};
 use crate::io::{Error, ReadAt, Result, read_vec};
-use crate::text::{to_windows_1252, windows_1252};
 use crate::volume::FileId;
 
 /// Writes the archive.
@@ -67,17 +66,11 @@ pub(super) fn apply(old: &Pre, (): (), job: &mut Job<'_>) -> Result<Written> {
 
 /// Appends the added files, and returns their number.
 fn add(job: &mut Job<'_>, form: u8, separator: Option<u8>, body: &mut Composed) -> Result<u32> {
-    let added = job
-        .tree
-        .added_files()
-        .map(|(node, new)| (node, new.clone()));
-    let added: Vec<_> = added.collect();
     let mut count = 0;
-    for (node, new) in added {
+    for (node, new) in job.added_files() {
         let path = job.tree.path(node);
-        let raw = to_windows_1252(&path);
-        let is_printable = raw.iter().all(|byte| (0x20..0x7F).contains(byte));
-        if windows_1252(&raw) != path || !is_printable || raw.len() as u64 >= flat::MAX_NAME {
+        let is_printable = path.bytes().all(|byte| (0x20..0x7F).contains(&byte));
+        if !is_printable || path.len() as u64 >= flat::MAX_NAME {
             job.refuse(node, "no name for a PRE archive (ASCII, at most 255 bytes)");
             continue;
         }
@@ -86,9 +79,8 @@ fn add(job: &mut Job<'_>, form: u8, separator: Option<u8>, body: &mut Composed) 
             continue;
         }
         let separator = separator.unwrap_or(b'\\');
-        let name = raw
-            .iter()
-            .map(|&byte| if byte == b'/' { separator } else { byte });
+        let name = path.bytes();
+        let name = name.map(|byte| if byte == b'/' { separator } else { byte });
         let name: Vec<u8> = name.collect();
         append(body, header(&name, &new, form)?, &new);
         count += 1;

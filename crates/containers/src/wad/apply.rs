@@ -5,7 +5,6 @@ use super::directory::{Directory, ELSEWHERE, FileName, Form, Record, SECTOR, SEC
 use super::{SEPARATORS, Wad, names};
 use crate::changes::{Composed, Job, NewFile, Occupied, Patch, Weight, Written};
 use crate::io::Result;
-use crate::text::{to_windows_1252, windows_1252};
 use crate::volume::{FileId, NodeId};
 
 /// The area of the disc in the upper bits of an offset in sectors.
@@ -71,18 +70,13 @@ type Added = (NodeId, FileName, NewFile);
 /// hashes.
 fn added(job: &mut Job<'_>, old: &Directory) -> (Vec<Added>, Vec<(u32, NewFile)>) {
     let (mut added, mut by_hash) = (Vec::new(), Vec::new());
-    let files = job
-        .tree
-        .added_files()
-        .map(|(node, new)| (node, new.clone()));
-    let files: Vec<_> = files.collect();
     let plain = old.records.iter().filter_map(|record| match &record.name {
         FileName::Plain(name) => Some(&name[..]),
         FileName::Hash(_) => None,
     });
     let mut bytes = plain.flatten().copied();
     let separator = bytes.find(|byte| SEPARATORS.contains(byte));
-    for (node, new) in files {
+    for (node, new) in job.added_files() {
         let path = job.tree.path(node);
         if old.form == Form::Hashed {
             let hash = stated_hash(&path).unwrap_or_else(|| names::hash(&path.to_lowercase()));
@@ -102,17 +96,14 @@ fn added(job: &mut Job<'_>, old: &Directory) -> (Vec<Added>, Vec<(u32, NewFile)>
             }
             continue;
         }
-        let raw = to_windows_1252(&path);
-        let is_printable = raw.iter().all(|byte| (0x20..0x7F).contains(byte));
-        if !is_printable || windows_1252(&raw) != path {
+        if !path.bytes().all(|byte| (0x20..0x7F).contains(&byte)) {
             job.refuse(node, "no name for a WAD (ASCII)");
         } else if path.contains('/') && separator.is_none() {
             job.refuse(node, "this archive has no directories");
         } else {
             let separator = separator.unwrap_or(b'\\');
-            let name = raw
-                .iter()
-                .map(|&byte| if byte == b'/' { separator } else { byte });
+            let name = path.bytes();
+            let name = name.map(|byte| if byte == b'/' { separator } else { byte });
             added.push((node, FileName::Plain(name.collect()), new));
         }
     }

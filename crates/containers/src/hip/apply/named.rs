@@ -92,8 +92,7 @@ impl Named {
             named.settings = read_settings(job, hip, &new)?.map(Box::new);
         }
         named.deleted(job, hip);
-        let added: Vec<NodeId> = job.tree.added().map(|(node, _)| node).collect();
-        for node in added {
+        for node in job.added() {
             named.added(job, kinds, node)?;
         }
         let both = named

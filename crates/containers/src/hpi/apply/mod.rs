@@ -29,7 +29,7 @@ pub(super) fn apply(hpi: &Hpi, directory: Directory, job: &mut Job<'_>) -> Resul
 
 /// Refuses added entries whose names the format has no place for.
 fn check_names(job: &mut Job<'_>) {
-    for node in job.tree.added().map(|(node, _)| node).collect::<Vec<_>>() {
+    for node in job.added() {
         let name = &*job.tree.node(node).name;
         let raw = to_windows_1252(name);
         if windows_1252(&raw) != name || raw.contains(&b'\\') || raw.contains(&0) {
@@ -122,16 +122,14 @@ fn place<R: Clone + Default>(
             continue;
         };
         let mut record = record(job, file, node);
-        if let Some(new) = job.tree.new_of(file).cloned() {
+        if let Some((_, new)) = job.replaced(file) {
             let at = places.place(job, Some(file), node, &new)?;
             record = stored(at, &new, &record)?;
             puts.push((at, new));
         }
         records[node.0 as usize] = record;
     }
-    let added = job.tree.added_files();
-    let added: Vec<_> = added.map(|(node, new)| (node, new.clone())).collect();
-    for (node, new) in added {
+    for (node, new) in job.added_files() {
         let at = places.place(job, None, node, &new)?;
         records[node.0 as usize] = stored(at, &new, &R::default())?;
         puts.push((at, new));

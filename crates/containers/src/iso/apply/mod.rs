@@ -260,7 +260,7 @@ impl Writer {
 
     /// Adds directories and files, in all trees.
     fn add(&mut self, job: &mut Job<'_>) -> Result<()> {
-        let added: Vec<NodeId> = job.tree.added().map(|(node, _)| node).collect();
+        let added = job.added();
         if added.is_empty() {
             return Ok(());
         }
