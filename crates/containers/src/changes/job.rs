@@ -31,8 +31,8 @@ impl Job<'_> {
         format!("{}{}", self.prefix, self.tree.path(node))
     }
 
-    /// Returns the added entries, each after its parent. Unlike those of the tree they do
-    /// not borrow the job.
+    /// Returns the added entries, each after its parent. Unlike the iterator of the tree,
+    /// the list does not borrow the job.
     pub(crate) fn added(&self) -> Vec<NodeId> {
         self.tree.added().map(|(node, _)| node).collect()
     }
