@@ -4,7 +4,7 @@ use super::answer::{Answer, Content};
 use super::guard::Guard;
 use super::head::{HEADERS, Head};
 use super::route::Call;
-use super::site::{PIECE, Served};
+use super::site::{PIECE, Share};
 use super::{dispatch, nfs};
 
 /// Most bytes of an answer that are read.
@@ -77,7 +77,7 @@ impl Answered {
 }
 
 /// Answers a request.
-pub fn answer(served: &Served, guard: &Guard, request: Request<'_>) -> Answered {
+pub fn answer(share: &Share, guard: &Guard, request: Request<'_>) -> Answered {
     let (path, query) = request
         .target
         .split_once('?')
@@ -102,13 +102,13 @@ pub fn answer(served: &Served, guard: &Guard, request: Request<'_>) -> Answered 
             if let Call::Properties { body, .. } = &mut call {
                 request.body.clone_into(body);
             }
-            dispatch::answer(&served.now(), &head, &call)
+            dispatch::answer(&share.now(), &head, &call)
         }
         Err(refusal) => refusal.answer(&head),
     })
 }
 
 /// Answers a record of NFS or MOUNT; `None` if it is no call.
-pub fn reply(served: &Served, record: &[u8]) -> Option<Vec<u8>> {
-    nfs::answer(served, record)
+pub fn reply(share: &Share, record: &[u8]) -> Option<Vec<u8>> {
+    nfs::answer(share, record)
 }

@@ -6,8 +6,8 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{DiskNames, FilePool};
 use super::changed_files::Found;
+use super::{DiskNames, FilePool};
 use crate::platform::{Directory, FileKind, FileStat, canonical, overlay_attribute};
 use hpimount_containers::changes::{Change, Folder, NewFile, NewFiles};
 use hpimount_containers::io::ReadAt;

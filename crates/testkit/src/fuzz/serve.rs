@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use fixtures::{hpi, noise, png_of, text};
 use hpimount::mount::{Options, Sources, Vfs};
 use hpimount::serve::offline::{Answered, Request, answer, reply};
-use hpimount::serve::{Equipment, Guard, Handles, Served, SourceIdentity, Texts, Token};
+use hpimount::serve::{Equipment, Guard, Handles, Share, SourceIdentity, Texts, Token};
 use hpimount_containers::hpi::chunk::Method;
 use quick_xml::events::Event;
 use tempfile::TempDir;
@@ -35,7 +35,7 @@ const FILES: [&str; 4] = ["a.txt", "Sub & <dir>/50% #1 ü?.bin", "empty", "large
 const MAX_ANSWER: usize = 4 << 20;
 
 struct Server {
-    served: Served,
+    share: Share,
     guard: Guard,
     /// The bytes of [`FILES`].
     contents: [Vec<u8>; FILES.len()],
@@ -86,7 +86,7 @@ impl Server {
             handles,
         };
         let mut server = Self {
-            served: Served::fixed(vfs, equipment),
+            share: Share::fixed(vfs, equipment),
             guard: Guard::new(token, Vec::new(), Vec::new(), 8417),
             contents,
             handles: Default::default(),
@@ -104,14 +104,14 @@ impl Server {
 
     /// Returns the handle in the results of a call.
     fn handle(&self, record: &[u8]) -> Vec<u8> {
-        let reply = reply(&self.served, record).unwrap();
+        let reply = reply(&self.share, record).unwrap();
         let results = &reply[REPLY_HEAD..];
         assert_eq!(results[..8], [0, 0, 0, 0, 0, 0, 0, 16], "{results:?}");
         results[8..24].to_vec()
     }
 
     fn answer(&self, request: Request<'_>) -> Answered {
-        let answered = answer(&self.served, &self.guard, request);
+        let answered = answer(&self.share, &self.guard, request);
         assert_ne!(answered.status, 500, "{request:?}");
         assert!(!answered.is_broken, "{request:?}");
         assert!(answered.body.len() < MAX_ANSWER);
@@ -162,7 +162,7 @@ fn headers(lines: &str) -> Vec<(&str, &str)> {
 }
 
 /// A request: method and target, headers in lines, and after an empty line the body. Without
-/// the token it is refused, and with it nothing that is not served is shown.
+/// the token it is refused, and with it nothing that is not share is shown.
 pub fn serve_route(data: &[u8]) {
     let Ok(input) = str::from_utf8(data) else {
         return;
@@ -410,7 +410,7 @@ pub fn serve_rpc(data: &[u8]) {
     let procedure = u32::from(procedure);
     let handle = usize::from(handle);
     if procedure == 0 {
-        if let Some(reply) = reply(&server.served, rest) {
+        if let Some(reply) = reply(&server.share, rest) {
             assert_eq!(reply[..4], rest[..4], "the reply is to another call");
             assert!(reply.len() < MAX_REPLY && reply.len().is_multiple_of(4));
         }
@@ -425,7 +425,7 @@ pub fn serve_rpc(data: &[u8]) {
         0..=31 => call(NFS, procedure, &arguments),
         _ => call(MOUNT, procedure % 8, &arguments),
     };
-    let reply = reply(&server.served, &record).unwrap();
+    let reply = reply(&server.share, &record).unwrap();
     assert_eq!(reply[..4], ID.to_be_bytes());
     assert!(reply.len() < MAX_REPLY && reply.len().is_multiple_of(4));
     let contents = match handle {
