@@ -9,7 +9,8 @@ use fixtures::ta::pcx::Pcx;
 use fixtures::{noise, png_of};
 use hpimount_assets::model::png;
 use hpimount_containers::hpi::chunk::Method;
-use testkit::mount::{Fixture, eventually};
+use testkit::fuse_test;
+use testkit::mount::{Fixture, eventually, hpimount};
 
 use crate::kit::{Response, Server, write_request};
 use crate::nfs::{Export, LOOKUP, NFS, READ, STALE, call, number, opaque};
@@ -272,6 +273,25 @@ fn handles_of_changed_files_are_stale_and_those_of_directories_last() {
         assert_eq!(export.attributes(directory), 0);
     }
     assert_eq!(export.listed(&maps), [".", "..", "big.bin"]);
+}
+
+#[fuse_test]
+fn a_mount_may_edit_the_folder_meanwhile() {
+    let sources = Sources::new();
+    let server = sources.serve();
+    let fixture = Fixture::new();
+    let mut command = hpimount();
+    command.arg("--edit").arg(&sources.folder);
+    command.args([&sources.fixture.archive, &fixture.point]);
+    let mount = fixture.mount_by(command);
+    fs::write(mount.path().join("readme.txt"), "by the mount").unwrap();
+    eventually("it is replaced", || {
+        server.bytes("/files/readme.txt") == b"by the mount"
+    });
+    fs::remove_file(mount.path().join("readme.txt")).unwrap();
+    eventually("it is deleted", || {
+        server.get("/files/readme.txt").status == 404
+    });
 }
 
 #[test]
