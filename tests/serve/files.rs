@@ -6,6 +6,7 @@ use std::process::Command;
 use fixtures::container_seeds::zip_with;
 use fixtures::hpi::{File, V1, dir, file};
 use fixtures::noise;
+use fixtures::ta::tdo;
 use hpimount_containers::hpi::chunk::Method;
 use serde_json::Value;
 use testkit::listed::cat;
@@ -57,13 +58,19 @@ fn a_converted_file_is_that_of_the_mount_with_its_type() {
     let source = tempfile::tempdir().unwrap();
     let pcx = fixtures::ta::pcx::Pcx::indexed(2, 2, vec![1, 2, 3, 4]).file();
     std::fs::write(source.path().join("logo.pcx"), pcx).unwrap();
+    let mut model = tdo::object("base");
+    tdo::add_box(&mut model, [0; 3], [1 << 20; 3], |_, side| side.color = 5);
+    std::fs::write(source.path().join("box.3do"), tdo::file(&model)).unwrap();
     let server = Server::start([source.path()]);
-    let sent = server.get("/converted/LOGO.png");
-    let printed = cat(source.path(), &[".hpimount/converted/logo.png"]);
-    assert!(sent.body == printed);
-    assert_eq!(sent.header("content-type"), "image/png");
+    for (name, kind) in [("logo.png", "image/png"), ("box.glb", "model/gltf-binary")] {
+        let sent = server.get(&format!("/converted/{}", name.to_uppercase()));
+        let printed = cat(source.path(), &[&format!(".hpimount/converted/{name}")]);
+        assert!(!printed.is_empty() && sent.body == printed, "{name}");
+        assert_eq!(sent.header("content-type"), kind);
+    }
     let listed = server.json("/api/list");
-    let entry = &listed["entries"].as_array().unwrap()[0];
+    let mut entries = listed["entries"].as_array().unwrap().iter();
+    let entry = entries.find(|entry| entry["name"] == "logo.pcx").unwrap();
     assert_eq!(entry["converted"][0], "converted/logo.png", "{entry}");
     assert_eq!(entry["view"], "picture");
 }
