@@ -70,13 +70,13 @@ def process(command, port):
 class Server:
     """nginx with the files of a directory."""
 
-    def __init__(self, root, scratch):
+    def __init__(self, root, scratch, options=""):
         self.port = free_port()
         self.config = scratch / "nginx.conf"
         paths = " ".join(f"{kind}_temp_path {scratch}/{kind};" for kind in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"])
         self.config.write_text(
             f"daemon off; master_process off; pid {scratch}/pid; error_log {scratch}/errors;\n"
-            f"events {{}}\nhttp {{\n access_log off; {paths}\n"
+            f"events {{ worker_connections 4096; }}\nhttp {{\n access_log off; {options} {paths}\n"
             f" server {{ listen 127.0.0.1:{self.port}; root {root}; autoindex on; }}\n}}\n"
         )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from .peers import VENV, package_version
 from .remote import HEADING as REMOTE
+from .serve import HEADING as SERVE
 from .tools import LIMIT, run
 
 # Heading of the curves.
@@ -27,7 +28,7 @@ DECODERS = "## Decoders, without a mount"
 def parts(text):
     """The parts of the report by heading, in order; some may be empty."""
     found = {}
-    for heading in [DECODERS, MECHANISMS, CURVES, REMOTE]:
+    for heading in [DECODERS, MECHANISMS, CURVES, SERVE, REMOTE]:
         text, _, rest = text.partition(heading)
         found[heading] = rest and heading + rest
     return {TABLE: text, **dict(reversed(found.items()))}
