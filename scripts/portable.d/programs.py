@@ -2,7 +2,9 @@
 
 import os
 import subprocess
+import threading
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,16 +68,27 @@ class Programs:
         """Runs a program of wine."""
         return subprocess.run([WINE, *words], env=self.environment, capture_output=True)
 
-    def start(self, system, arguments, folder):
-        """Starts a program whose outputs are read."""
-        return subprocess.Popen(
-            self.commands[system] + arguments,
+    @contextmanager
+    def serving(self, arguments, folder):
+        """Runs hpi.exe until the end of the block; gives its first line."""
+        served = subprocess.Popen(
+            self.commands["windows"] + arguments,
             cwd=folder,
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
         )
+        watch = threading.Timer(PATIENCE, served.kill)
+        watch.start()
+        try:
+            yield served.stdout.readline().decode().strip()
+        finally:
+            watch.cancel()
+            served.kill()
+            # The program that opens the browser has it, too, and may never end.
+            served.stdout.close()
+            served.wait()
 
     def run(self, system, arguments, folder, zone="UTC"):
         """Runs a program in a folder, in a time zone."""

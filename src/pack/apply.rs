@@ -15,7 +15,7 @@ use crate::content::{Reader, Spool, unwrap};
 use crate::memory::budget::Budget;
 use crate::mount::{self, Changes, OpenCause, Outcome};
 use crate::platform::canonical;
-use crate::source::{DiskNames, FilePool, FileSource, files_beside, has_name, read_changes};
+use crate::source::{ChangesFolder, DiskNames, FilePool, FileSource, files_beside, has_name};
 use hpimount_containers::apply::{self, Tools};
 use hpimount_containers::changes::{Action, Applied, Composed, Original, Report, Written};
 use hpimount_containers::extract::Listing;
@@ -221,7 +221,7 @@ impl Plan {
         empty: Empty,
     ) -> Result<Self> {
         let pool = Arc::new(FilePool::default());
-        let read = read_changes(directory, &pool, names);
+        let read = ChangesFolder::open(directory, &pool, names).and_then(|opened| opened.read());
         let (folder, _) = read.map_err(|cause| Error::source(directory, cause))?;
         let original = empty.original();
         let reader = Reader::new(&Budget::new(MEMORY_TO_READ), Spool::new(None, 0));

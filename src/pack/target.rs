@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile, TempPath};
 
 use super::{Error, Result};
-use crate::platform::{Ownership, create_private, name_file, unnamed_file};
+use crate::platform::{Ownership, create_private, name_file, not_replaced, unnamed_file};
 
 /// A file that appears at its path when it is complete. Until then it has no
 /// name, so that nothing is left of it even if the process is killed; where the
@@ -96,7 +96,7 @@ impl Target {
             true => temporary.persist(&self.path),
             false => temporary.persist_noclobber(&self.path),
         };
-        kept.map_err(|error| failed(error.error))
+        kept.map_err(|error| failed(not_replaced(error.error)))
     }
 }
 

@@ -27,15 +27,11 @@ pub struct ChangesFolder {
 }
 
 impl ChangesFolder {
-    /// Opens the folder at `path`, whose names stand for themselves; `pool` opens its files.
+    /// Opens the folder at `path`, whose files have such `names`; `pool` opens them.
     ///
     /// # Errors
     /// Returns the error of opening it.
-    pub fn open(path: &Path, pool: &Arc<FilePool>) -> io::Result<Arc<Self>> {
-        Self::open_named(path, pool, DiskNames::Plain)
-    }
-
-    fn open_named(path: &Path, pool: &Arc<FilePool>, names: DiskNames) -> io::Result<Arc<Self>> {
+    pub fn open(path: &Path, pool: &Arc<FilePool>, names: DiskNames) -> io::Result<Arc<Self>> {
         Ok(Arc::new(Self {
             directory: Arc::new(Directory::open(path)?),
             names,
@@ -104,18 +100,6 @@ impl ChangesFolder {
     }
 }
 
-/// Opens and [reads](ChangesFolder::read) the folder of changes at `path`.
-///
-/// # Errors
-/// Returns the errors of both.
-pub fn read_changes(
-    path: &Path,
-    pool: &Arc<FilePool>,
-    names: DiskNames,
-) -> io::Result<(Folder, usize)> {
-    ChangesFolder::open_named(path, pool, names)?.read()
-}
-
 /// Opens a patch. A patch that has changed since cannot be read.
 ///
 /// # Errors
@@ -125,7 +109,7 @@ pub fn read_patch(path: &Path, pool: &Arc<FilePool>) -> io::Result<Arc<dyn ReadA
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
-    let root = ChangesFolder::open(folder, pool)?;
+    let root = ChangesFolder::open(folder, pool, DiskNames::Plain)?;
     let handle = root.directory.open_file(Path::new(name))?;
     let mut found = Found::default();
     let number = found.add(
@@ -366,10 +350,12 @@ mod tests {
     use std::fs::{self, File};
     use std::os::unix::fs::symlink;
 
+    fn open(root: &Path) -> Arc<ChangesFolder> {
+        ChangesFolder::open(root, &Arc::default(), DiskNames::Plain).unwrap()
+    }
+
     fn read(root: &Path) -> Folder {
-        read_changes(root, &Arc::default(), DiskNames::Plain)
-            .unwrap()
-            .0
+        open(root).read().unwrap().0
     }
 
     #[test]
@@ -423,7 +409,7 @@ mod tests {
             fs::write(path(name), bytes).unwrap();
         };
         let remove = |name: &str| fs::remove_file(path(name)).unwrap();
-        let opened = ChangesFolder::open(root.path(), &Arc::default()).unwrap();
+        let opened = open(root.path());
         let (mut folder, _) = opened.read().unwrap();
         let mut step = |changed: &[&str], change: &dyn Fn()| {
             change();

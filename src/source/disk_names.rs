@@ -11,12 +11,12 @@ use hpimount_containers::text::{plain_name, windows_name};
 pub enum DiskNames {
     /// Themselves.
     Plain,
-    /// What they were before they became names that Windows can have.
+    /// The names that [`windows_name`] made them of.
     Windows,
 }
 
 impl DiskNames {
-    /// Returns what they stand for on Windows if `is_windows` is set, and otherwise here.
+    /// Returns [`Windows`](Self::Windows) on Windows, or if `is_windows` is set.
     pub fn new(is_windows: bool) -> Self {
         match is_windows || WINDOWS_NAMES {
             true => Self::Windows,
@@ -27,7 +27,7 @@ impl DiskNames {
     /// Returns the name of a file that stands for `name`.
     ///
     /// # Errors
-    /// Returns an error if there is none.
+    /// Returns an error if no file can have such a name.
     pub fn on_disk(self, name: &str) -> io::Result<Cow<'_, str>> {
         match self {
             Self::Plain => check_names(name).map(|()| Cow::Borrowed(name)),

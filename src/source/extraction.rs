@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::new_folder::{check_apart, of_path};
-use crate::platform::{Directory, FileIdentity, FileMode, FileStat, canonical};
+use crate::platform::{Directory, FileIdentity, FileMode, FileStat, canonical, not_replaced};
 use crate::sync::lock;
 use hpimount_containers::text::{untaken_name, windows_name};
 
@@ -285,7 +285,7 @@ impl Unfinished {
         let kept = self.directory.rename(&self.temporary, name, force);
         let kept = kept.map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => io::Error::other(EXISTS),
-            _ => error,
+            _ => not_replaced(error),
         });
         kept.inspect_err(|_| self.remove())
     }

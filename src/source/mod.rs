@@ -15,7 +15,7 @@ pub mod remote;
 mod secret;
 
 pub use self::beside::{files_beside, has_name};
-pub use self::changes::{ChangesFolder, OPAQUE, WHITEOUT, read_changes, read_patch};
+pub use self::changes::{ChangesFolder, OPAQUE, WHITEOUT, read_patch};
 pub use self::disk_names::DiskNames;
 pub use self::extraction::{ExtractTask, Extraction};
 pub use self::file::{FilePool, FileSource, KeptFile, MAX_OPEN};

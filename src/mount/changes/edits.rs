@@ -44,7 +44,7 @@ impl Edits {
     /// # Errors
     /// Returns the error of listing a directory.
     pub(crate) fn read(path: &Path, pool: &Arc<FilePool>) -> io::Result<Self> {
-        let opened = ChangesFolder::open(path, pool)?;
+        let opened = ChangesFolder::open(path, pool, DiskNames::Plain)?;
         let (folder, memory) = opened.read()?;
         Ok(Self {
             folder,

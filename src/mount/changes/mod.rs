@@ -30,7 +30,7 @@ use crate::content::{Reader, unwrap};
 use crate::memory::budget::Budget;
 use crate::namespace::tree::TreeBuilder;
 use crate::platform::{FileStat, canonical};
-use crate::source::{DiskNames, FilePool, read_changes};
+use crate::source::{ChangesFolder, DiskNames, FilePool};
 use hpimount_containers::apply::{Tools, apply};
 use hpimount_containers::changes::{
     Change, Composed, Folder, Notice, Original, Report, Weight, Written, is_litter,
@@ -161,7 +161,7 @@ impl Changes {
             self.steps.push(Step::Patch(patch));
             return Ok(());
         }
-        let (folder, memory) = read_changes(path, pool, names)?;
+        let (folder, memory) = ChangesFolder::open(path, pool, names)?.read()?;
         self.memory += memory;
         match self.steps.last_mut() {
             Some(Step::Folder(below)) => below.overlay(folder),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::content::{Reader, unwrap};
 use crate::mount::OpenCause;
 use crate::platform::canonical;
-use crate::source::{DiskNames, FilePool, read_changes};
+use crate::source::{ChangesFolder, DiskNames, FilePool};
 use hpimount_containers::changes::{
     AppliedPatch, Change, Composed, Folder, NewFile, Notice, Original, Report, Weight,
 };
@@ -124,7 +124,7 @@ impl ModFile {
         if fs::metadata(&xml)?.len() > MAX_LENGTH {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        let (card, memory) = read_changes(&root, pool, DiskNames::Plain)?;
+        let (card, memory) = ChangesFolder::open(&root, pool, DiskNames::Plain)?.read()?;
         let mod_file = Self {
             name: xml
                 .file_name()

@@ -122,6 +122,11 @@ pub fn matching(argument: &OsStr) -> Vec<OsString> {
     vec![argument.to_owned()]
 }
 
+/// Returns why a file could not be replaced: what the system says.
+pub fn not_replaced(error: io::Error) -> io::Error {
+    error
+}
+
 /// Has no effect: no window is closed with the program.
 pub fn keep_window_open(_why: &str) {}
 

@@ -5,12 +5,11 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
+use super::files::SHARING_VIOLATION;
 use super::stat::{hold, open_to_ask};
 use super::{FileMode, canonical, check_names};
 use crate::platform::FileStat;
 
-/// Error of a file that another program does not share.
-const SHARING_VIOLATION: i32 = 32;
 /// Error of a name that no file can have.
 const INVALID_NAME: i32 = 123;
 /// Error of a link that is known to the driver of another file system only.
@@ -141,8 +140,8 @@ impl Directory {
         FileStat::of(&open_to_ask(&self.beneath(path, true)?, true)?)
     }
 
-    /// Opens a directory in it, which is created if there is none. Until it is closed, nobody
-    /// can put a link in the place of it or of a directory around it.
+    /// Opens a directory in it, which is created if it is missing. Until it is closed, no
+    /// other program can rename it, and so put a link in its place.
     ///
     /// # Errors
     /// Returns the error of the operating system.

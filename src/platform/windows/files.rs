@@ -9,6 +9,10 @@ use std::path::{Path, PathBuf};
 use super::stat::FILE_FLAG_OPEN_REPARSE_POINT;
 use hpimount_containers::text::is_windows_name;
 
+/// Error of a file that may not be used in some way, or that is open elsewhere.
+const ACCESS_DENIED: i32 = 5;
+/// Error of a file that another program does not share.
+pub(super) const SHARING_VIOLATION: i32 = 32;
 /// Error of reading at the end of a file.
 const HANDLE_EOF: i32 = 38;
 
@@ -179,6 +183,18 @@ pub fn make_private_directory(path: &Path) -> io::Result<()> {
 /// Returns true: the folder decides who can write to it.
 pub fn is_private(_found: &Metadata) -> bool {
     true
+}
+
+/// Returns why a file could not be replaced: the system says only that access is denied if
+/// another program has it open.
+pub fn not_replaced(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(ACCESS_DENIED | SHARING_VIOLATION) => {
+            let text = format!("is in use by another program, or protected ({error})");
+            io::Error::new(error.kind(), text)
+        }
+        _ => error,
+    }
 }
 
 /// Returns `None`: files have names.

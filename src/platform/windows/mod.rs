@@ -9,8 +9,8 @@ mod stat;
 pub use self::directory::{Directory, open_at, overlay_attribute};
 pub use self::files::{
     FileMode, Ownership, attribute, canonical, check_names, copy_range, create_private, is_private,
-    make_private_directory, name_file, open_or_create_private, open_private, path_of_uri,
-    read_exact_at, unnamed_file, write_all_at,
+    make_private_directory, name_file, not_replaced, open_or_create_private, open_private,
+    path_of_uri, read_exact_at, unnamed_file, write_all_at,
 };
 pub use self::process::{
     ask_secretly, clean_up_on_signals, end_without_reader, is_root, is_writable, keep_from_others,
