@@ -476,7 +476,10 @@ mod tests {
         fs::write(path("a"), "old").unwrap();
         let pool: Arc<FilePool> = Arc::default();
         let file = |name: &str| {
-            let (mut folder, _) = read_changes(root.path(), &pool, DiskNames::Plain).unwrap();
+            let (mut folder, _) = ChangesFolder::open(root.path(), &pool, DiskNames::Plain)
+                .unwrap()
+                .read()
+                .unwrap();
             match folder.entries.remove(name) {
                 Some(Change::File(file)) => file,
                 _ => panic!("{name} is no file"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use allocation_counter::measure;
 use hpimount::mount::Sources;
-use hpimount::source::{DiskNames, read_changes};
+use hpimount::source::{ChangesFolder, DiskNames};
 use hpimount_containers::apply::{Tools, apply};
 use hpimount_containers::changes::{Folder, Original, Report};
 use hpimount_containers::hpi::chunk::Method;
@@ -119,7 +119,11 @@ fn a_plan_keeps_about_a_hundred_bytes_for_a_changed_file_beside_the_tables_of_th
             let written = apply(&original, folder, "", Tools::PLAIN, &mut report);
             (written.expect("nothing is refused"), report)
         };
-        let folder = || read_changes(&folder_of(name, &edit), &Arc::default(), DiskNames::Plain);
+        let folder = || {
+            let folder = folder_of(name, &edit);
+            let folder = ChangesFolder::open(&folder, &Arc::default(), DiskNames::Plain);
+            folder.unwrap().read()
+        };
         let kept = |folder: &dyn Fn() -> Folder| {
             let mut planned = None;
             let memory = measure(|| planned = Some(plan(folder()))).bytes_current;
