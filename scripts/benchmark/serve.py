@@ -209,7 +209,7 @@ def measure(directory, programs, point, rounds):
 def report(bench, rounds):
     lines = ["| | | | ratio | wanted |", "|---|--:|--:|--:|---|"]
     for row, (title, unit, ours, other, wanted) in ROWS.items():
-        digits = 3 if unit == "s" else 0
+        digits = {"s": 3, "ms": 1}.get(unit, 0)
         cells = [f"{column}: {statistics.median(bench.values[row, column]):,.{digits}f}" for column in [ours, other]]
         lines.append(f"| {title}, {unit} | {' | '.join(cells)} | {bench.ratio(row):.2f} | {wanted} |")
     table = "\n".join(lines)
