@@ -14,7 +14,8 @@ use tempfile::tempdir;
 use fixtures::hip::{Asset, Hip};
 use fixtures::noise;
 use hpimount::mount::{Ino, Vfs};
-use hpimount_containers::changes::{Change, Folder, Tree};
+use hpimount_containers::changes::{Change, Folder};
+use hpimount_containers::extract::Listing;
 use hpimount_containers::hip::{CHECKSUM, Offsets, Platform, asset_id};
 use hpimount_containers::io::ReadAt;
 use testkit::applied::{hpi_apply, new_file, open_changed, planned, read_at, write};
@@ -48,7 +49,7 @@ struct Read {
 impl Read {
     fn new(bytes: Vec<u8>) -> Self {
         let source: Arc<dyn ReadAt> = Arc::new(bytes.clone());
-        let offsets = Offsets::read(&source, &mut Tree::default()).unwrap();
+        let offsets = Offsets::read(&source, &mut Listing::default()).unwrap();
         Self { offsets, bytes }
     }
 
