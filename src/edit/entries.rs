@@ -114,7 +114,12 @@ impl EditedMount {
         }
         match own.is_none_or(|own| own.is_over) {
             true => self.remove_path(&path)?,
-            false => self.forget_refusal(&path).map(drop)?,
+            false => {
+                // A version that is being made may have seen the refused file.
+                if self.forget_refusal(&path)? {
+                    self.publish(&[&path], |_, _| {});
+                }
+            }
         }
         let mut inodes = lock(&self.inodes);
         let parent = inodes.get(number).map(|inode| inode.parent);
