@@ -13,6 +13,7 @@ use super::answer::Refusal;
 use super::names::Collected;
 use crate::inspect::EXPANSION;
 use crate::inspect::index::{Database, Found, Row, index};
+use crate::memory::budget::Charge;
 use crate::mount::Vfs;
 use crate::sync::lock;
 
@@ -45,6 +46,8 @@ pub struct Texts {
     searches: Option<SyncSender<Search>>,
     rows: Mutex<Option<SyncSender<Row>>>,
     collected: Mutex<Collected>,
+    /// Accounts for the memory of the index, once there is something in it.
+    charge: Mutex<Option<Charge>>,
     /// Counts the entries that were read.
     bar: ProgressBar,
 }
@@ -56,6 +59,7 @@ impl Texts {
             searches: None,
             rows: Mutex::new(None),
             collected: Mutex::new(Collected::Off),
+            charge: Mutex::default(),
             bar: ProgressBar::hidden(),
         }
     }
@@ -88,7 +92,7 @@ impl Texts {
         })
     }
 
-    /// Reads all texts of a tree, unless it is very large or on a server.
+    /// Reads all texts of a tree, unless it is very large or on a server, or memory is short.
     pub(super) fn collect(&self, vfs: &Vfs) {
         let Some(rows) = lock(&self.rows).take() else {
             return;
@@ -96,6 +100,15 @@ impl Texts {
         if vfs.has_servers() || vfs.extent().bytes > MAX_SOURCE {
             *lock(&self.collected) = Collected::Off;
             return;
+        }
+        let budget = vfs.reader().budget();
+        match budget.charge("the index of texts", Database::TEMPORARY_MEMORY) {
+            Ok(charge) => *lock(&self.charge) = Some(charge),
+            Err(error) => {
+                log::warn!("texts cannot be searched: {error}");
+                *lock(&self.collected) = Collected::Off;
+                return;
+            }
         }
         let indexed = index(vfs, THREADS, EXPANSION, &rows, &self.bar);
         *lock(&self.collected) = match indexed {

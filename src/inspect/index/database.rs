@@ -80,7 +80,7 @@ CREATE VIEW files AS
 /// Memory for pages in KiB.
 const CACHE: i32 = 16 << 10;
 
-/// The same of a temporary database, and the bytes of one of its pages.
+/// Memory for pages of a temporary database in KiB, and the bytes of one of its pages.
 const TEMPORARY_CACHE: i32 = 2 << 10;
 const PAGE: u64 = 4096;
 
@@ -111,6 +111,9 @@ pub struct Database {
 }
 
 impl Database {
+    /// Memory of a temporary database in bytes, about.
+    pub const TEMPORARY_MEMORY: usize = (TEMPORARY_CACHE as usize) << 10;
+
     /// Opens a database, which is created if there is none.
     ///
     /// # Errors
