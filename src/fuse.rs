@@ -6,41 +6,14 @@
 //! `opendir` are answered once, with "not needed"; listings include attributes.
 //! A warm walk needs no requests at all.
 //!
-//! # The calls of a read
+//! # A read
 //!
-//! A read of a packed block that no cache holds, here of an HPI archive, goes
-//! through these functions. The inode is resolved once; the prefetch, the read
-//! and the answer share its node.
-//!
-//! 1. `Mounted::read` resolves the inode, has the prefetch record the read
-//!    ([`Prefetch::note`]), and answers the kernel.
-//! 2. [`Vfs::read_node`] counts the read, and logs errors with the path.
-//! 3. `Vfs::node_bytes` limits the range to the size of the file, and decides
-//!    between bytes of a volume and bytes that are rendered.
-//! 4. `Reader::read` puts the bytes of several blocks together.
-//! 5. `Reader::read_some` asks the volume where the bytes are. It returns a cached
-//!    block, or finds the chunk in the table.
-//! 6. `Reader::of_chunk` decides whether the block is cached afterwards.
-//! 7. `Cache::get_and_keep` lets one of several threads decode it, and keeps the
-//!    block within the budget.
-//! 8. `Hpi::decode_chunk` adds the source, the key and the options of the archive.
-//! 9. `hpi::decode::chunk` lends the buffers of this thread.
-//! 10. `hpi::decode::decode` reads the chunk (`FilePool::read`), deciphers it,
-//!     checks it, and calls the decoder of its method.
-//!
-//! A picture that is converted to a PNG and was not read before takes the same
-//! number:
-//!
-//! 1. to 3. as above; the size comes from the cache of sizes, because the kernel
-//!    has requested the attributes.
-//! 4. `Vfs::rendered_bytes` knows the key of the rendering.
-//! 5. `Reader::rendered` returns the range from memory or from the spool.
-//! 6. `Reader::rendering` decides where the rendering is kept.
-//! 7. `Cache::get` lets one of several threads render it.
-//! 8. `Vfs::part_of` finds the asset and its parsed model, and the file in it; the
-//!    size of a file comes from there too.
-//! 9. `Part::render` gives the view the files around the asset.
-//! 10. `View::render` writes the PNG.
+//! A read resolves its inode once: the prefetch, [`Vfs::read_node`] and the answer share the
+//! node. It allocates nothing on the way to a cached block (`tests/memory/hot_paths.rs`), and
+//! takes two locks: of the prefetch, and of the shard of the cache that has the block. Where
+//! the block is not cached, it takes four before it reads the source: it claims the block,
+//! finds its chunk in a cached table, and passes it to other readers when it is decoded. In an
+//! archive in an archive, two more find the directory.
 
 #[cfg(edit)]
 mod edited;

@@ -580,12 +580,14 @@ fn a_block_that_a_killed_reader_was_making_is_made_again_for_the_others() {
 fn a_pending_block_is_fetched_once_for_all_readers() {
     in_every_order("one block on its way, three readers", || {
         let (_, blocks) = blocks(ROOM);
-        let flights = Arc::new(Flights::<u32, Result<Block, &'static str>>::default());
+        let flights = Flights::<u32, Result<Block, &'static str>>::default();
+        let flights = Arc::new(shuttle::sync::Mutex::new(flights));
         let fetched = Arc::new(AtomicUsize::new(0));
         let count = fetched.clone();
         let got = at_once(3, move |_| {
             let find = || blocks.peek(&1).map(Ok);
-            match flights.claim(1, find) {
+            let claim = sync::lock(&flights).claim(1, find);
+            match claim {
                 Claim::Found(found) => found,
                 Claim::Flying(flight) => landed(&flight),
                 Claim::Mine(flight) => {
@@ -593,7 +595,8 @@ fn a_pending_block_is_fetched_once_for_all_readers() {
                     let (blocks, flights) = (blocks.clone(), flights.clone());
                     thread::spawn(move || {
                         blocks.put(&1, block(1));
-                        flights.land(&1, Ok(block(1)));
+                        let flight = sync::lock(&flights).end(&1).unwrap();
+                        flight.land(Ok(block(1)));
                     });
                     landed(&flight)
                 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, Weak};
 
-use super::block::{Block, ImageBlock, Part};
+use super::block::ImageBlock;
 use super::{Key, Reader};
 use crate::sync::lock;
 use hpimount_containers::image::{BlockImage, block_length};
@@ -60,33 +60,29 @@ impl Image {
         (RECENT / self.image.block_size() as usize).clamp(MIN_RECENT, MAX_RECENT)
     }
 
-    fn block_key(&self, number: u64) -> (Key, Part) {
-        (self.key, Part::Block(number))
-    }
-
     /// Returns a decoded block, which is cached if `keep` is set.
     fn block(&self, number: u64, keep: bool) -> Result<Arc<ImageBlock>> {
-        let key = self.block_key(number);
         let mut is_new = false;
         let length = block_length(self.image.len(), self.image.block_size(), number);
-        let block = self.reader.blocks.get_and_keep(&key, keep, || {
-            let budget = self.reader.budget();
-            if !budget.may_reserve(length) {
-                let what = "a block of the disc image";
-                return Err(Error::no_memory(what, length, budget.limit()));
-            }
-            let bytes = self.image.decode(number)?;
-            if bytes.len() != length {
-                let problem = format!("has {} bytes, should have {length}", bytes.len());
-                return Err(Error::damaged(0, format!("block {number}"), problem));
-            }
-            self.reader.stats.add_decoded(length);
-            is_new = true;
-            Ok(Block::OfImage(Arc::new(ImageBlock::new(bytes))))
-        })?;
-        let Block::OfImage(block) = block else {
-            unreachable!("the key of a block has nothing else");
-        };
+        let block = self
+            .reader
+            .caches
+            .images
+            .get_and_keep(&(self.key, number), keep, || {
+                let budget = self.reader.budget();
+                if !budget.may_reserve(length) {
+                    let what = "a block of the disc image";
+                    return Err(Error::no_memory(what, length, budget.limit()));
+                }
+                let bytes = self.image.decode(number)?;
+                if bytes.len() != length {
+                    let problem = format!("has {} bytes, should have {length}", bytes.len());
+                    return Err(Error::damaged(0, format!("block {number}"), problem));
+                }
+                self.reader.stats.add_decoded(length);
+                is_new = true;
+                Ok(Arc::new(ImageBlock::new(bytes)))
+            })?;
         if is_new && keep {
             self.note_cached(number, &block);
         }
@@ -103,7 +99,7 @@ impl Image {
             && let Some((number, block)) = recent.pop_front()
         {
             if block.upgrade().is_some_and(|block| block.is_read()) {
-                self.reader.blocks.remove(&self.block_key(number));
+                self.reader.caches.images.remove(&(self.key, number));
             }
         }
     }
@@ -129,7 +125,7 @@ impl ReadAt for Image {
             let block = block.map_err(std::io::Error::other)?;
             buf[filled..filled + wanted].copy_from_slice(&block.bytes[skip..skip + wanted]);
             if block.note_read(wanted) {
-                self.reader.blocks.remove(&self.block_key(number));
+                self.reader.caches.images.remove(&(self.key, number));
             }
             filled += wanted;
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::BLOCK_SIZE;
-use super::block::{Access, Block, Blocks, Bytes, Part, is_kept, part_of_block};
+use super::block::{Access, Block, Bytes, Caches, Part, is_kept, part_of_block};
 use super::long_chunk::LongChunk;
 use super::model::{Models, SharedValues};
 use super::spool::Spool;
@@ -13,19 +13,13 @@ use super::stats::Stats;
 use super::stream::{Decoders, Stream};
 use super::{File, Key, VolumeId};
 use crate::memory::budget::Budget;
-use crate::memory::cache::Cache;
+use crate::memory::cache::{Cache, Entry};
 use hpimount_containers::io::{Error, Result, read_error};
 use hpimount_containers::volume::{Chunk, ChunkTable, Chunks, Content, Decoder, Needs};
 
-/// Maximum number of shards of the blocks.
-const MAX_SHARDS: usize = 16;
-
-/// Budget per shard of the cache, in bytes.
-const SHARD_BUDGET: usize = 1 << 20;
-
 /// Reads from volumes, decodes, and caches the results.
 pub struct Reader {
-    pub(super) blocks: Arc<Blocks>,
+    pub(super) caches: Arc<Caches>,
     pub(super) models: Arc<Models>,
     pub(super) shared_values: Arc<SharedValues>,
     pub(super) spool: Arc<Spool>,
@@ -41,12 +35,11 @@ impl Reader {
     /// Creates a reader that caches within the budget, and keeps generated
     /// files in `spool`.
     pub fn new(budget: &Arc<Budget>, spool: Spool) -> Arc<Self> {
-        let shards = (budget.limit() / SHARD_BUDGET).clamp(1, MAX_SHARDS);
-        let (blocks, stats) = (Cache::new(budget, shards), Arc::default());
+        let (caches, stats) = (Caches::new(budget), Arc::default());
         let spool = Arc::new(spool);
         Arc::new(Self {
-            decoders: Decoders::new(&blocks, &spool, budget, &stats),
-            blocks,
+            decoders: Decoders::new(&caches, &spool, budget, &stats),
+            caches,
             models: Cache::new(budget, 1),
             shared_values: Cache::new(budget, 1),
             spool,
@@ -74,10 +67,10 @@ impl Reader {
 
     /// Returns the statistics of the caches for `stats.json`.
     pub fn cache_json(&self) -> serde_json::Value {
-        let counters = &self.blocks.counters;
+        let (hits, misses) = self.caches.hits_and_misses();
         serde_json::json!({
-            "hits": counters.hits.get(),
-            "misses": counters.misses.get(),
+            "hits": hits,
+            "misses": misses,
             "bytes": self.budget.used(),
             "extra": self.budget.extra(),
             "budget": self.budget.limit(),
@@ -105,8 +98,8 @@ impl Reader {
         Ok(Bytes::Owned(all))
     }
 
-    /// Reads `range` of a chunk by decoding it up to there; `None` if that is all
-    /// of it, or if it is longer than a block.
+    /// Reads `range` of a chunk of one block by decoding it up to there; `None` if that is all
+    /// of it.
     fn part_of_chunk(
         &self,
         file: File<'_>,
@@ -115,7 +108,7 @@ impl Reader {
         range: &Range<u64>,
     ) -> Result<Option<Bytes>> {
         let range = range.start - chunk.start..range.end - chunk.start;
-        if chunk.length > BLOCK_SIZE || range.end >= chunk.length.into() {
+        if range.end >= chunk.length.into() {
             return Ok(None);
         }
         let decoded = volume.decode_chunk(file.file, chunk, range.end as u32)?;
@@ -135,7 +128,7 @@ impl Reader {
 
     /// Drops the block of a file that begins at `start` from the cache.
     pub fn forget(&self, file: Key, start: u64) {
-        self.blocks.remove(&(file, Part::Block(start)));
+        self.caches.blocks.remove(&(file, Part::Block(start)));
     }
 
     /// Announces to the source of a file that its beginning will be read soon,
@@ -175,18 +168,7 @@ impl Reader {
                 }
                 Ok(bytes)
             }
-            Content::Chunks(volume) => {
-                if let Some(bytes) = self.cached(file, range.clone(), access) {
-                    return Ok(bytes);
-                }
-                let chunk = self.chunk_table(file, volume)?.at(range.start)?;
-                if matches!(access, Access::Head | Access::Part)
-                    && let Some(part) = self.part_of_chunk(file, volume, chunk, &range)?
-                {
-                    return Ok(part);
-                }
-                self.of_chunk(file, volume, chunk, range, access)
-            }
+            Content::Chunks(volume) => self.read_chunk(file, volume, range, access),
             Content::Stream(volume) => {
                 let stream = Stream {
                     file: file.key(),
@@ -214,41 +196,74 @@ impl Reader {
         }
     }
 
-    /// Returns the beginning of `range` of a file of chunks if it is cached. The
-    /// chunk table is not needed for that.
-    fn cached(&self, file: File<'_>, range: Range<u64>, access: Access) -> Option<Bytes> {
-        let start = range.start - range.start % u64::from(BLOCK_SIZE);
+    /// Reads the beginning of `wanted` in a file of chunks. For a chunk of one block that is
+    /// cached, the chunk table is not needed.
+    fn read_chunk(
+        &self,
+        file: File<'_>,
+        volume: &dyn Chunks,
+        wanted: Range<u64>,
+        access: Access,
+    ) -> Result<Bytes> {
+        let blocks = &self.caches.blocks;
+        let start = wanted.start - wanted.start % u64::from(BLOCK_SIZE);
         let key = (file.key(), Part::Block(start));
-        let Some(Block::Bytes(block)) = self.blocks.peek(&key) else {
-            return None;
+        let range = |block: &Block| start..start + block.len() as u64;
+        let has_it = |block: &Block| range(block).contains(&wanted.start);
+        let stays = |block: &Block| !has_it(block) || is_kept(&wanted, &range(block), access);
+        let is_partial = matches!(access, Access::Head | Access::Part);
+        let entry = match is_partial {
+            true => blocks.peek_and_keep(&key, stays).map(Entry::Ready),
+            false => Some(blocks.enter(&key, stays)?),
         };
-        let block_range = start..start + block.len() as u64;
-        if range.start >= block_range.end {
-            return None;
+        let making = match entry {
+            Some(Entry::Ready(block)) if has_it(&block) => {
+                return Ok(part_of_block(block, start, wanted));
+            }
+            Some(Entry::Mine(making)) => Some(making),
+            _ => None,
+        };
+        let chunk = self.chunk_table(file, volume)?.at(wanted.start)?;
+        if chunk.length > BLOCK_SIZE {
+            drop(making);
+            return self.read_long_chunk(file, volume, chunk, wanted, access);
         }
-        self.blocks.counters.hits.add(1);
-        if !is_kept(&range, &block_range, access) {
-            self.blocks.remove(&key);
+        if is_partial && let Some(part) = self.part_of_chunk(file, volume, chunk, &wanted)? {
+            return Ok(part);
         }
-        Some(part_of_block(block, start, range))
+        let decode = || {
+            let decoded = volume.decode_chunk(file.file, chunk, chunk.length)?;
+            self.stats.add_decoded(decoded.len());
+            Ok(Arc::new(decoded))
+        };
+        let range = chunk.start..chunk.start + u64::from(chunk.length);
+        let is_kept = is_kept(&wanted, &range, access);
+        let block = match making.filter(|_| chunk.start == start) {
+            Some(making) => blocks.finish(making, is_kept, decode())?,
+            None => {
+                let key = (file.key(), Part::Block(chunk.start));
+                blocks.get_and_keep(&key, is_kept, decode)?
+            }
+        };
+        Ok(part_of_block(block, chunk.start, wanted))
     }
 
     fn chunk_table(&self, file: File<'_>, volume: &dyn Chunks) -> Result<Arc<ChunkTable>> {
-        let key = (file.key(), Part::Table);
-        if let Some(Block::Table(table)) = self.blocks.peek(&key) {
+        let key = file.key();
+        if let Some(table) = self.caches.tables.peek(&key) {
             return Ok(table);
         }
         let table = Arc::new(volume.chunk_table(file.file)?);
         // For one chunk it is read as quickly from the archive, and there may be
         // as many such files as the cache has bytes.
         if table.len() > 1 {
-            self.blocks.put(&key, Block::Table(table.clone()));
+            self.caches.tables.put(&key, table.clone());
         }
         Ok(table)
     }
 
-    /// Reads the part of `wanted` that is in `chunk`, or in one block of it.
-    fn of_chunk(
+    /// Reads the part of `wanted` that is in one block of a chunk that has several.
+    fn read_long_chunk(
         &self,
         file: File<'_>,
         volume: &dyn Chunks,
@@ -256,35 +271,23 @@ impl Reader {
         wanted: Range<u64>,
         access: Access,
     ) -> Result<Bytes> {
-        if chunk.length > BLOCK_SIZE {
-            let open = |_| {
-                let reader = volume.open_chunk(file.file, chunk)?;
-                Ok(Box::new(LongChunk::new(reader, chunk)) as Box<dyn Decoder>)
-            };
-            let stream = Stream {
-                file: file.key(),
-                nesting: file.volume.nesting,
-                start: chunk.start,
-                needs: Needs {
-                    memory: 0,
-                    is_copied: false,
-                    whole: None,
-                },
-                open: &open,
-                restart: &|_| 0,
-                whole: &|| None,
-            };
-            return self.decoders.read(&stream, wanted, access);
-        }
-        let range = chunk.start..chunk.start + u64::from(chunk.length);
-        let key = (file.key(), Part::Block(chunk.start));
-        let decode = || {
-            let decoded = volume.decode_chunk(file.file, chunk, chunk.length)?;
-            self.stats.add_decoded(decoded.len());
-            Ok(Block::Bytes(Arc::new(decoded)))
+        let open = |_| {
+            let reader = volume.open_chunk(file.file, chunk)?;
+            Ok(Box::new(LongChunk::new(reader, chunk)) as Box<dyn Decoder>)
         };
-        let is_kept = is_kept(&wanted, &range, access);
-        let block = self.blocks.get_and_keep(&key, is_kept, decode)?;
-        Ok(part_of_block(block.into_bytes(), chunk.start, wanted))
+        let stream = Stream {
+            file: file.key(),
+            nesting: file.volume.nesting,
+            start: chunk.start,
+            needs: Needs {
+                memory: 0,
+                is_copied: false,
+                whole: None,
+            },
+            open: &open,
+            restart: &|_| 0,
+            whole: &|| None,
+        };
+        self.decoders.read(&stream, wanted, access)
     }
 }

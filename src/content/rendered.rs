@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::block::{Block, Part};
-use super::spool::{SpoolWriter, Spooled};
+use super::block::{Rendering, Size};
+use super::spool::SpoolWriter;
 use super::{Bytes, Key, Reader, Spool};
 use crate::requester;
 use hpimount_containers::io::{Error, Result, read_error};
@@ -21,12 +21,6 @@ const MAX_KEPT_FOR_SIZE: u64 = 16 << 20;
 
 /// Writes the bytes of a generated file.
 pub(super) type Render<'a> = &'a dyn Fn(&mut dyn Write) -> Result<()>;
-
-/// A finished rendering.
-enum Rendering {
-    Memory(Arc<Vec<u8>>),
-    Spool(Arc<Spooled>),
-}
 
 impl Reader {
     /// Returns the bytes in `range` of a generated file. The whole file is
@@ -65,7 +59,7 @@ impl Reader {
             let Counter { len, kept } = counter;
             self.stats.rendered.add(len);
             if let Some(Ok(rendering)) = kept.map(|writer| writer.finish(key)) {
-                self.blocks.put(&(key, Part::Rendering), rendering);
+                self.caches.renderings.put(&key, rendering);
             }
             Ok(len)
         })
@@ -77,57 +71,43 @@ impl Reader {
     /// # Errors
     /// Returns the errors of `find`.
     pub fn size(&self, key: Key, find: impl FnOnce() -> Result<u64>) -> Result<u64> {
-        let find = || find().map(Block::Size);
-        match self.blocks.get(&(key, Part::Size), find)? {
-            Block::Size(size) => Ok(size),
-            _ => unreachable!("the key of a size has nothing else"),
-        }
+        let size = self.caches.sizes.get(&key, || find().map(Size))?;
+        Ok(size.0)
     }
 
     /// Caches the size of a generated file that was found without rendering it.
     pub fn keep_size(&self, key: Key, size: u64) {
-        self.blocks.put(&(key, Part::Size), Block::Size(size));
+        self.caches.sizes.put(&key, Size(size));
     }
 
     /// Returns the size of a generated file, if known without rendering it.
     pub fn known_size(&self, key: Key) -> Option<u64> {
-        match self.blocks.peek(&(key, Part::Size)) {
-            Some(Block::Size(size)) => Some(size),
-            _ => self.kept(key).map(|rendering| rendering.len()),
+        match self.caches.sizes.peek(&key) {
+            Some(size) => Some(size.0),
+            None => self.kept(key).map(|rendering| rendering.len()),
         }
     }
 
     fn kept(&self, key: Key) -> Option<Rendering> {
-        match self.blocks.peek(&(key, Part::Rendering)) {
-            Some(Block::Bytes(bytes)) => Some(Rendering::Memory(bytes)),
-            _ => self.spool.get(key).map(Rendering::Spool),
-        }
+        let in_memory = self.caches.renderings.peek(&key);
+        in_memory.or_else(|| self.spool.get(key).map(Rendering::Spool))
     }
 
     fn rendering(&self, key: Key, render: Render<'_>) -> Result<Rendering> {
         if let Some(rendering) = self.kept(key) {
             return Ok(rendering);
         }
-        let block = self.blocks.get(&(key, Part::Rendering), || {
+        self.caches.renderings.get(&key, || {
             // Another reader may have spooled it meanwhile.
             if let Some(file) = self.spool.get(key) {
-                return Ok(Block::Spooled(file));
+                return Ok(Rendering::Spool(file));
             }
             let mut writer = Writer::new(&self.spool, self.max_in_memory());
             render(&mut writer)?;
-            let block = writer.finish(key)?;
-            self.stats.rendered.add(match &block {
-                Block::Spooled(file) => file.len(),
-                Block::Bytes(bytes) => bytes.len() as u64,
-                _ => 0,
-            });
-            Ok(block)
-        })?;
-        match block {
-            Block::Bytes(bytes) => Ok(Rendering::Memory(bytes)),
-            Block::Spooled(file) => Ok(Rendering::Spool(file)),
-            _ => unreachable!("the key of a rendering has nothing else"),
-        }
+            let rendering = writer.finish(key)?;
+            self.stats.rendered.add(rendering.len());
+            Ok(rendering)
+        })
     }
 
     fn max_in_memory(&self) -> usize {
@@ -192,13 +172,13 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn finish(self, key: Key) -> Result<Block> {
+    fn finish(self, key: Key) -> Result<Rendering> {
         let Some(rest) = self.rest else {
-            return Ok(Block::Bytes(Arc::new(self.head)));
+            return Ok(Rendering::Memory(Arc::new(self.head)));
         };
         let file = rest.finish().map_err(|error| Error::of_output(&error))?;
         self.spool.keep(key, file.clone());
-        Ok(Block::Spooled(file))
+        Ok(Rendering::Spool(file))
     }
 }
 

@@ -28,7 +28,7 @@ use self::memory::{DecoderMemory, Turn};
 use self::slots::{Decoding, Progress, Slots, StreamKey, lock_wanted};
 use super::BLOCK_SIZE;
 use super::Key;
-use super::block::{Access, Block, Blocks, Bytes, Part, is_kept, part_of_block};
+use super::block::{Access, Bytes, Caches, Part, is_kept, part_of_block};
 use super::checkpoints::{Checkpoints, Windows};
 use super::spool::{RECORD, Spool};
 use super::stats::Stats;
@@ -98,7 +98,7 @@ impl Stream<'_> {
 
 /// The decoders of a reader.
 pub(super) struct Decoders {
-    blocks: Arc<Blocks>,
+    caches: Arc<Caches>,
     spool: Arc<Spool>,
     budget: Arc<Budget>,
     stats: Arc<Stats>,
@@ -107,10 +107,10 @@ pub(super) struct Decoders {
 }
 
 impl Decoders {
-    /// Creates an empty set of decoders, whose blocks are kept in `blocks` and
+    /// Creates an empty set of decoders, whose blocks are kept in `caches` and
     /// `spool`.
     pub(super) fn new(
-        blocks: &Arc<Blocks>,
+        caches: &Arc<Caches>,
         spool: &Arc<Spool>,
         budget: &Arc<Budget>,
         stats: &Arc<Stats>,
@@ -119,7 +119,7 @@ impl Decoders {
         let weak = Arc::downgrade(&slots);
         budget.register(weak);
         Self {
-            blocks: blocks.clone(),
+            caches: caches.clone(),
             spool: spool.clone(),
             budget: budget.clone(),
             stats: stats.clone(),
@@ -144,7 +144,7 @@ impl Decoders {
         }
         let start = wanted.start - (wanted.start - stream.start) % u64::from(BLOCK_SIZE);
         let key = (stream.file, stream.part(start));
-        if self.blocks.peek(&key).is_none() {
+        if self.caches.blocks.peek(&key).is_none() {
             let part = self.spool.block_part(stream.file, start, &wanted);
             if let Some(bytes) = part {
                 return Ok(Bytes::Owned(bytes));
@@ -154,17 +154,17 @@ impl Decoders {
             |length| !stream.needs.is_copied || is_kept(&wanted, &(start..start + length), access);
         let decode = || {
             let block = self.decode_to(stream, start, &wanted)?;
-            Ok(Block::Bytes(Arc::new(block)))
+            Ok(Arc::new(block))
         };
         let block = self
+            .caches
             .blocks
-            .get_and_keep(&key, is_kept(BLOCK_SIZE.into()), decode)?
-            .into_bytes();
+            .get_and_keep(&key, is_kept(BLOCK_SIZE.into()), decode)?;
         // The last block is shorter. One that was decoded on the way to a later
         // one is cached until it is read, and one of a stream that was decoded at
         // once is cached with that.
         if !is_kept(block.len() as u64) || self.whole(stream).is_some() {
-            self.blocks.remove(&key);
+            self.caches.blocks.remove(&key);
         }
         if wanted.start - start >= block.len() as u64 {
             return Err(Error::Changed);
@@ -175,13 +175,8 @@ impl Decoders {
     /// Returns all bytes of a stream that was decoded at once, if they are cached.
     fn whole(&self, stream: &Stream<'_>) -> Option<Arc<Vec<u8>>> {
         stream.needs.whole?;
-        match self
-            .blocks
-            .peek(&(stream.file, Part::Whole(stream.start)))?
-        {
-            Block::Bytes(bytes) => Some(bytes),
-            _ => None,
-        }
+        let key = (stream.file, Part::Whole(stream.start));
+        self.caches.blocks.peek(&key)
     }
 
     /// Returns the part of `wanted` in a stream that was decoded at once, if that
@@ -197,9 +192,10 @@ impl Decoders {
         if !range.contains(&wanted.start) {
             return None;
         }
-        self.blocks.counters.hits.add(1);
+        self.caches.blocks.counters.hits.add(1);
         if !is_kept(wanted, &range, access) {
-            self.blocks
+            self.caches
+                .blocks
                 .remove(&(stream.file, Part::Whole(stream.start)));
         }
         Some(part_of_block(bytes, stream.start, wanted.clone()))
@@ -236,7 +232,7 @@ impl Decoders {
     /// Returns a block that was decoded before.
     fn found(&self, stream: &Stream<'_>, start: u64) -> Option<Vec<u8>> {
         let key = (stream.file, stream.part(start));
-        if let Some(Block::Bytes(block)) = self.blocks.peek(&key) {
+        if let Some(block) = self.caches.blocks.peek(&key) {
             return Some(block.to_vec());
         }
         let block = start..start + u64::from(BLOCK_SIZE);
@@ -286,8 +282,8 @@ impl Decoders {
                 && checkpoints.save(at, &*decoding.decoder, &windows, limit)
             {
                 // Their memory has changed.
-                let changed = Block::Checkpoints(checkpoints.clone());
-                self.blocks.put(&(stream.file, Part::Checkpoints), changed);
+                let changed = checkpoints.clone();
+                self.caches.checkpoints.put(&stream.file, changed);
             }
             let block = self.next_block(&mut decoding)?;
             let is_spooled = keeps_all && self.spool(stream, at, &block);
@@ -349,7 +345,7 @@ impl Decoders {
         };
         if reads_on || !self.spool_whole(stream, &bytes) {
             let key = (stream.file, Part::Whole(stream.start));
-            self.blocks.put(&key, Block::Bytes(Arc::new(bytes)));
+            self.caches.blocks.put(&key, Arc::new(bytes));
         }
         Some(block)
     }
@@ -449,8 +445,8 @@ impl Decoders {
     }
 
     fn cache(&self, stream: &Stream<'_>, at: u64, block: Vec<u8>) {
-        let block = Block::Bytes(Arc::new(block));
-        self.blocks.put(&(stream.file, stream.part(at)), block);
+        let key = (stream.file, stream.part(at));
+        self.caches.blocks.put(&key, Arc::new(block));
     }
 
     /// Spools a block. Returns false if there is no space for it.
@@ -468,10 +464,8 @@ impl Decoders {
     }
 
     fn checkpoints(&self, stream: &Stream<'_>) -> Arc<Checkpoints> {
-        match self.blocks.peek(&(stream.file, Part::Checkpoints)) {
-            Some(Block::Checkpoints(checkpoints)) => checkpoints,
-            _ => Arc::default(),
-        }
+        let cached = self.caches.checkpoints.peek(&stream.file);
+        cached.unwrap_or_default()
     }
 
     /// Returns a new decoder, at the first block after the last restart before

@@ -15,7 +15,7 @@ use lru::LruCache;
 
 use super::budget::{Budget, Reclaim};
 use crate::requester::{self, Outcome};
-use crate::sync::flights::{Claim, Flights, Waited};
+use crate::sync::flights::{Claim, Flight, Flights, Waited};
 use crate::sync::tally::Tally;
 use crate::sync::{Mutex, lock};
 
@@ -58,9 +58,21 @@ pub struct Cache<K: Hash + Eq, V, E> {
 struct Shard<K: Hash + Eq, V, E> {
     /// When the least recently used value was used; [`NEVER`] without one.
     oldest: AtomicU64,
-    values: Mutex<LruCache<K, Kept<V>>>,
+    state: Mutex<State<K, V, E>>,
+}
+
+struct State<K: Hash + Eq, V, E> {
+    values: LruCache<K, Kept<V>>,
     /// The values that are being made.
     flights: Flights<K, Result<V, E>>,
+}
+
+/// A value that was requested.
+pub enum Entry<'c, K: Hash + Eq, V, E> {
+    /// It was cached, or another thread has made it.
+    Ready(V),
+    /// The caller must make it.
+    Mine(Making<'c, K, V, E>),
 }
 
 struct Kept<V> {
@@ -89,8 +101,10 @@ where
     pub fn new(budget: &Arc<Budget>, shards: usize) -> Arc<Self> {
         let shard = || Shard {
             oldest: AtomicU64::new(NEVER),
-            values: Mutex::new(LruCache::unbounded()),
-            flights: Flights::default(),
+            state: Mutex::new(State {
+                values: LruCache::unbounded(),
+                flights: Flights::default(),
+            }),
         };
         let cache = Arc::new(Self {
             shards: (0..shards).map(|_| shard()).collect(),
@@ -129,27 +143,70 @@ where
     where
         E: Outcome,
     {
-        let shard = self.shard_of(key);
-        if let Some(value) = self.peek(key) {
-            return self.hit(key, keep, Ok(value));
+        match self.enter(key, |_| keep)? {
+            Entry::Ready(value) => Ok(value),
+            Entry::Mine(making) => self.finish(making, keep, make()),
         }
+    }
+
+    /// Returns the value for `key`, which stays cached only if `keep` returns true for it,
+    /// or has the caller make it. Waits for another caller that makes it.
+    ///
+    /// # Errors
+    /// Returns the errors of the other caller.
+    pub fn enter<'c>(
+        &'c self,
+        key: &'c K,
+        keep: impl Fn(&V) -> bool,
+    ) -> Result<Entry<'c, K, V, E>, E>
+    where
+        E: Outcome,
+    {
         loop {
-            match shard.flights.claim(key.clone(), || self.peek(key).map(Ok)) {
-                Claim::Found(found) => return self.hit(key, keep, found),
-                Claim::Flying(flight) => {
-                    match flight.wait(&|| !requester::is_killed()) {
-                        // It was made for a process that was killed.
-                        Waited::Landed(Err(error)) if error.is_killed() => {}
-                        Waited::Landed(found) => return self.hit(key, keep, found),
-                        // After a panic of the thread that made it, the next one
-                        // makes it.
-                        Waited::Abandoned => {}
-                        Waited::Unwanted => return Err(E::killed()),
+            let found = match self.claim(key, &keep) {
+                Claim::Found(found) => found?,
+                Claim::Mine(_) => return Ok(Entry::Mine(self.making(key))),
+                Claim::Flying(flight) => match flight.wait(&|| !requester::is_killed()) {
+                    // It was made for a process that was killed.
+                    Waited::Landed(Err(error)) if error.is_killed() => continue,
+                    Waited::Landed(found) => {
+                        let found = found?;
+                        if !keep(&found) {
+                            self.remove(key);
+                        }
+                        found
                     }
-                }
-                Claim::Mine(_) => return self.make(key, keep, make),
-            }
+                    // After a panic of the thread that made it, the next one makes it.
+                    Waited::Abandoned => continue,
+                    Waited::Unwanted => return Err(E::killed()),
+                },
+            };
+            self.counters.hits.add(1);
+            return Ok(Entry::Ready(found));
         }
+    }
+
+    /// Passes a value that the caller has made to all that wait for it, and keeps it if
+    /// `keep` is set.
+    ///
+    /// # Errors
+    /// Returns the error of the result.
+    pub fn finish(
+        &self,
+        mut making: Making<'_, K, V, E>,
+        keep: bool,
+        result: Result<V, E>,
+    ) -> Result<V, E> {
+        making.is_landed = true;
+        let flight = match &result {
+            Ok(value) if keep => self.keep(making.key, value, |all| all.end(making.key)),
+            _ => making.end(),
+        };
+        // From now on no other thread can begin to wait.
+        if let Some(flight) = flight.filter(|flight| Arc::strong_count(flight) > 1) {
+            flight.land(result.clone());
+        }
+        result
     }
 
     /// Like [`Cache::get`], for a caller that is making another value of the
@@ -163,10 +220,12 @@ where
         key: &K,
         make: impl FnOnce() -> Result<V, E>,
     ) -> Result<V, E> {
-        let flights = &self.shard_of(key).flights;
-        match flights.claim(key.clone(), || self.peek(key).map(Ok)) {
-            Claim::Found(found) => self.hit(key, true, found),
-            Claim::Mine(_) => self.make(key, true, make),
+        match self.claim(key, |_| true) {
+            Claim::Found(found) => {
+                self.counters.hits.add(1);
+                found
+            }
+            Claim::Mine(_) => self.finish(self.making(key), true, make()),
             Claim::Flying(_) => {
                 self.counters.misses.add(1);
                 make()
@@ -176,94 +235,122 @@ where
 
     /// Returns the value for `key` if it is cached.
     pub fn peek(&self, key: &K) -> Option<V> {
+        self.peek_and_keep(key, |_| true)
+    }
+
+    /// Like [`Cache::peek`]; afterwards the value is cached only if `keep` returns true for
+    /// it.
+    pub fn peek_and_keep(&self, key: &K, keep: impl FnOnce(&V) -> bool) -> Option<V> {
         let shard = self.shard_of(key);
-        let mut values = lock(&shard.values);
-        let kept = values.get_mut(key)?;
-        kept.used_at = self.budget.now();
-        let found = kept.value.clone();
-        shard.note_oldest(&values);
-        Some(found)
+        self.find(shard, &mut lock(&shard.state).values, key, keep)
     }
 
     /// Keeps a value that was made on the way to another one.
     pub fn put(&self, key: &K, value: V) {
-        self.keep(key, &value);
+        self.keep(key, &value, |_| ());
     }
 
     /// Forgets the value for `key`.
     pub fn remove(&self, key: &K) {
+        self.peek_and_keep(key, |_| false);
+    }
+
+    /// Finds the value for `key`, or the flight of the thread that makes it.
+    fn claim(&self, key: &K, keep: impl FnOnce(&V) -> bool) -> Claim<Result<V, E>> {
         let shard = self.shard_of(key);
-        let mut values = lock(&shard.values);
-        let removed = values.pop(key);
-        shard.note_oldest(&values);
-        drop(values);
-        if let Some(kept) = removed {
-            self.budget.subtract(kept.weight);
-        }
+        let State { values, flights } = &mut *lock(&shard.state);
+        let find = || self.find(shard, values, key, keep).map(Ok);
+        flights.claim(key.clone(), find)
     }
 
-    /// Returns a value that was found, which is cached only if `keep` is set.
-    fn hit(&self, key: &K, keep: bool, found: Result<V, E>) -> Result<V, E> {
-        self.counters.hits.add(1);
-        if !keep {
-            self.remove(key);
-        }
-        found
-    }
-
-    /// Makes the value of a flight that the caller has claimed.
-    fn make(&self, key: &K, keep: bool, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
-        let mut flight = Claimed {
-            flights: &self.shard_of(key).flights,
+    fn making<'c>(&'c self, key: &'c K) -> Making<'c, K, V, E> {
+        self.counters.misses.add(1);
+        Making {
+            shard: self.shard_of(key),
             key,
             is_landed: false,
-        };
-        self.counters.misses.add(1);
-        let result = make();
-        if let (Ok(value), true) = (&result, keep) {
-            self.keep(key, value);
         }
-        flight.land(result.clone());
-        result
+    }
+
+    /// Finds a value of a shard, and takes it out unless it is kept.
+    fn find(
+        &self,
+        shard: &Shard<K, V, E>,
+        values: &mut LruCache<K, Kept<V>>,
+        key: &K,
+        keep: impl FnOnce(&V) -> bool,
+    ) -> Option<V> {
+        let kept = values.get_mut(key)?;
+        let found = match keep(&kept.value) {
+            true => {
+                kept.used_at = self.budget.now();
+                kept.value.clone()
+            }
+            false => {
+                let Kept { value, weight, .. } = values.pop(key)?;
+                self.budget.subtract(weight);
+                value
+            }
+        };
+        shard.note_oldest(values);
+        Some(found)
     }
 
     /// Inserts `value`, and evicts others if the budget is short. If there is
-    /// still no room, it is not kept.
-    fn keep(&self, key: &K, value: &V) {
-        if value.is_kept_elsewhere() {
-            return;
-        }
+    /// still no room, it is not kept. `then` is called under the same lock.
+    fn keep<T>(
+        &self,
+        key: &K,
+        value: &V,
+        then: impl FnOnce(&mut Flights<K, Result<V, E>>) -> T,
+    ) -> T {
+        let shard = self.shard_of(key);
         let weight = value.weight() + OVERHEAD;
-        while !self.try_keep(key, value, weight) {
-            if !self.budget.make_room(weight) {
-                return;
+        let mut may_fit = !value.is_kept_elsewhere();
+        loop {
+            let mut state = lock(&shard.state);
+            let replaced = match may_fit {
+                true => self.try_keep(shard, &mut state.values, key, value, weight),
+                false => Ok(None),
+            };
+            if let Ok(replaced) = replaced {
+                let done = then(&mut state.flights);
+                // The charge of the replaced value is released without the lock.
+                drop(state);
+                drop(replaced);
+                return done;
             }
+            drop(state);
+            may_fit = self.budget.make_room(weight);
         }
     }
 
-    /// Inserts `value` if the budget has room for it. The budget is never
-    /// exceeded, and a thread that finds no room because of the value can evict
-    /// it.
-    fn try_keep(&self, key: &K, value: &V, weight: usize) -> bool {
-        let shard = self.shard_of(key);
-        let mut values = lock(&shard.values);
+    /// Inserts `value` if the budget has room for it, and returns the value that it
+    /// replaces. The budget is never exceeded, and a thread that finds no room because of
+    /// the value can evict it.
+    fn try_keep(
+        &self,
+        shard: &Shard<K, V, E>,
+        values: &mut LruCache<K, Kept<V>>,
+        key: &K,
+        value: &V,
+        weight: usize,
+    ) -> Result<Option<Kept<V>>, Full> {
         let kept = Kept {
             value: value.clone(),
             weight,
             used_at: self.budget.now(),
         };
         let replaced = values.put(key.clone(), kept);
-        shard.note_oldest(&values);
+        shard.note_oldest(values);
         self.budget
             .subtract(replaced.as_ref().map_or(0, |kept| kept.weight));
-        let is_kept = self.budget.try_account(weight);
-        if !is_kept {
-            values.pop(key);
-            shard.note_oldest(&values);
+        if self.budget.try_account(weight) {
+            return Ok(replaced);
         }
-        // The charge of the replaced value is released without the lock.
-        drop(values);
-        is_kept
+        values.pop(key);
+        shard.note_oldest(values);
+        Err(Full)
     }
 
     fn shard_of(&self, key: &K) -> &Shard<K, V, E> {
@@ -272,24 +359,29 @@ where
     }
 }
 
-/// A flight that this thread has claimed. It is abandoned if the thread panics.
-struct Claimed<'a, K: Hash + Eq, V: Clone> {
-    flights: &'a Flights<K, V>,
-    key: &'a K,
+/// The budget has no room.
+struct Full;
+
+/// A value that this thread makes, and that others may wait for. Dropped, it is made by one
+/// of them.
+pub struct Making<'c, K: Hash + Eq, V, E> {
+    shard: &'c Shard<K, V, E>,
+    key: &'c K,
     is_landed: bool,
 }
 
-impl<K: Hash + Eq, V: Clone> Claimed<'_, K, V> {
-    fn land(&mut self, value: V) {
-        self.is_landed = true;
-        self.flights.land(self.key, value);
+impl<K: Hash + Eq, V, E> Making<'_, K, V, E> {
+    fn end(&self) -> Option<Arc<Flight<Result<V, E>>>> {
+        lock(&self.shard.state).flights.end(self.key)
     }
 }
 
-impl<K: Hash + Eq, V: Clone> Drop for Claimed<'_, K, V> {
+impl<K: Hash + Eq, V, E> Drop for Making<'_, K, V, E> {
     fn drop(&mut self) {
-        if !self.is_landed {
-            self.flights.abandon(self.key);
+        if !self.is_landed
+            && let Some(flight) = self.end()
+        {
+            flight.abandon();
         }
     }
 }
@@ -321,10 +413,11 @@ where
             let Some(shard) = oldest else {
                 return false;
             };
-            let mut values = lock(&shard.values);
+            let mut state = lock(&shard.state);
+            let values = &mut state.values;
             let Some((key, mut kept)) = values.pop_lru() else {
                 // Another thread was quicker; another shard may have some.
-                shard.note_oldest(&values);
+                shard.note_oldest(values);
                 if self.oldest().is_none() {
                     return false;
                 }
@@ -333,12 +426,12 @@ where
             if kept.value.is_in_use() {
                 kept.used_at = self.budget.now();
                 values.put(key, kept);
-                shard.note_oldest(&values);
+                shard.note_oldest(values);
                 continue;
             }
-            shard.note_oldest(&values);
+            shard.note_oldest(values);
             // Its own charge is released without the lock.
-            drop(values);
+            drop(state);
             self.budget.subtract(kept.weight);
             return true;
         }

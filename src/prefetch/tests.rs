@@ -3,8 +3,10 @@ use std::cell::RefCell;
 use super::*;
 use crate::content::BLOCK_SIZE;
 use crate::mount::Sources;
+use crate::sync::LOCKED;
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::hpi::write::{Serial, v1};
+use hpimount_containers::volume::Content;
 use hpimount_containers::write::{Directory, File, Node, Source};
 
 const CACHE_SIZE: usize = 64 << 20;
@@ -559,4 +561,39 @@ fn a_lone_small_read_is_decoded_in_part_if_another_core_can_decode_the_block() {
     pushed(&prefetch, &vfs);
     prefetch.has_other_core = false;
     assert_eq!(access(&prefetch, 12), Access::Unknown, "there is one core");
+}
+
+#[test]
+fn a_read_takes_two_locks_if_its_block_is_cached_and_four_before_it_is_decoded() {
+    const READ: u32 = 4096;
+    let (vfs, files) = mounted(&[4 * BLOCK_SIZE as usize]);
+    let prefetch = Prefetch::default();
+    let locks = |offset: u32| {
+        let before = LOCKED.get();
+        let node = vfs.node(files[0]).unwrap();
+        let noted = prefetch.note(&node, offset.into(), READ);
+        vfs.read_node(&node, offset.into(), READ, Access::Unknown)
+            .unwrap();
+        drop(noted);
+        LOCKED.get() - before
+    };
+    // Finds the table of chunks.
+    locks(0);
+    // The source of the archive has a lock of its own.
+    let source = {
+        let node = vfs.node(files[0]).unwrap();
+        let file = node.file().unwrap();
+        let Ok(Content::Chunks(volume)) = file.volume.volume.content(file.file) else {
+            panic!("it is packed");
+        };
+        let table = volume.chunk_table(file.file).unwrap();
+        let chunk = table.at(0).unwrap();
+        let before = LOCKED.get();
+        volume.decode_chunk(file.file, chunk, chunk.length).unwrap();
+        LOCKED.get() - before
+    };
+    assert_eq!(locks(2 * BLOCK_SIZE) - source, 4);
+    assert_eq!(locks(2 * BLOCK_SIZE + READ), 2);
+    // It is not kept after this.
+    assert_eq!(locks(3 * BLOCK_SIZE - READ), 2);
 }

@@ -99,12 +99,8 @@ impl Nodes for Vfs {
             0 => Access::Unknown,
             _ => Access::Sequential,
         };
-        let bytes = match self.node(ino) {
-            Ok(node) => self.read_node(&node, offset, size, access),
-            Err(Error::NotFound) => self.read_snapshot(ino, offset, size),
-            Err(error) => Err(error),
-        };
-        bytes.map(Bytes::from_owner)
+        let bytes = self.read_explained(ino, offset, size, access);
+        bytes.map(Bytes::from_owner).map_err(|(error, _)| error)
     }
 
     fn list(

@@ -350,7 +350,6 @@ impl Place {
         wanted: u32,
         access: Access,
     ) -> Result<Bytes, (Error, String)> {
-        let explained = |error: Error| (error, error.to_string());
         if let Some(overlay) = &self.overlay {
             let read = overlay.read(offset, wanted);
             let failed = |error| {
@@ -360,16 +359,8 @@ impl Place {
             };
             return read.map(Bytes::from_owner).map_err(failed);
         }
-        let (vfs, ino) = (self.vfs(), self.found.attr.ino);
-        let read = match vfs.node(ino) {
-            Ok(node) => vfs.read_explained(&node, offset, wanted, access),
-            // It has no node.
-            Err(Error::NotFound) => {
-                let read = vfs.read_snapshot(ino, offset, wanted);
-                read.map_err(explained)
-            }
-            Err(error) => Err(explained(error)),
-        };
+        let ino = self.found.attr.ino;
+        let read = self.vfs().read_explained(ino, offset, wanted, access);
         read.map(Bytes::from_owner)
     }
 }

@@ -5,13 +5,14 @@
 //! checker.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::Hash;
 use std::sync::Arc;
 
 use crate::sync::{Condvar, Mutex, lock, wait_a_moment};
 
-/// Values that are being made, by key.
-pub struct Flights<K, V>(Mutex<HashMap<K, Arc<Flight<V>>>>);
+/// Values that are being made, by key. They are under the lock of whoever uses them.
+pub struct Flights<K, V>(HashMap<K, Arc<Flight<V>>>);
 
 /// A value that is being made.
 pub struct Flight<V> {
@@ -31,8 +32,8 @@ pub enum Claim<V> {
     Found(V),
     /// Another thread is making it.
     Flying(Arc<Flight<V>>),
-    /// The caller must make it, and must call [`Flights::land`] or
-    /// [`Flights::abandon`] in any case.
+    /// The caller must make it, and must call [`Flights::end`] and then [`Flight::land`] or
+    /// [`Flight::abandon`] in any case.
     Mine(Arc<Flight<V>>),
 }
 
@@ -48,54 +49,60 @@ pub enum Waited<V> {
 
 impl<K, V> Default for Flights<K, V> {
     fn default() -> Self {
-        Self(Mutex::new(HashMap::new()))
+        Self(HashMap::new())
     }
 }
 
-impl<K: Hash + Eq, V: Clone> Flights<K, V> {
+impl<K: Hash + Eq, V> Flights<K, V> {
     /// Returns the value from `find`, or the flight of the thread that makes it;
     /// if there is neither, the caller must make it.
     ///
-    /// `find` is called with a lock held. The thread that lands a value
-    /// publishes it to `find` first, so that nothing is made twice.
-    pub fn claim(&self, key: K, find: impl FnOnce() -> Option<V>) -> Claim<V> {
-        let mut flights = lock(&self.0);
-        if let Some(flight) = flights.get(&key) {
-            return Claim::Flying(flight.clone());
-        }
+    /// The thread that lands a value publishes it to `find` before it ends the flight, so
+    /// that nothing is made twice.
+    pub fn claim(&mut self, key: K, find: impl FnOnce() -> Option<V>) -> Claim<V> {
         if let Some(value) = find() {
             return Claim::Found(value);
         }
-        let flight = Arc::new(Flight {
-            state: Mutex::new(State::Flying),
-            ended: Condvar::new(),
-        });
-        flights.insert(key, flight.clone());
-        Claim::Mine(flight)
-    }
-
-    /// Passes a value to all waiting threads.
-    pub fn land(&self, key: &K, value: V) {
-        self.end(key, State::Landed(value));
-    }
-
-    /// Tells all waiting threads that the value will not be made.
-    pub fn abandon(&self, key: &K) {
-        self.end(key, State::Abandoned);
-    }
-
-    fn end(&self, key: &K, state: State<V>) {
-        let flight = lock(&self.0).remove(key);
-        if let Some(flight) = flight {
-            *lock(&flight.state) = state;
-            flight.ended.notify_all();
+        match self.0.entry(key) {
+            Entry::Occupied(flying) => Claim::Flying(flying.get().clone()),
+            Entry::Vacant(vacant) => {
+                let flight = Arc::new(Flight {
+                    state: Mutex::new(State::Flying),
+                    ended: Condvar::new(),
+                });
+                Claim::Mine(vacant.insert(flight).clone())
+            }
         }
+    }
+
+    /// Removes a flight that the caller has claimed. It lands or is abandoned without the
+    /// lock.
+    pub fn end(&mut self, key: &K) -> Option<Arc<Flight<V>>> {
+        self.0.remove(key)
     }
 }
 
-impl<V: Clone> Flight<V> {
+impl<V> Flight<V> {
+    /// Passes the value to all waiting threads.
+    pub fn land(&self, value: V) {
+        self.change(State::Landed(value));
+    }
+
+    /// Tells all waiting threads that the value will not be made.
+    pub fn abandon(&self) {
+        self.change(State::Abandoned);
+    }
+
+    fn change(&self, state: State<V>) {
+        *lock(&self.state) = state;
+        self.ended.notify_all();
+    }
+
     /// Waits for the value, while `is_wanted` returns true.
-    pub fn wait(&self, is_wanted: &dyn Fn() -> bool) -> Waited<V> {
+    pub fn wait(&self, is_wanted: &dyn Fn() -> bool) -> Waited<V>
+    where
+        V: Clone,
+    {
         let mut state = lock(&self.state);
         loop {
             match &*state {

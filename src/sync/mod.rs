@@ -9,9 +9,17 @@ pub mod tally;
 
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+#[cfg(test)]
+thread_local! {
+    /// Number of locks that this thread has taken with [`lock`].
+    pub(crate) static LOCKED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
 /// Locks, ignoring poisoning: every state that a panic can leave behind is
 /// valid.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    #[cfg(test)]
+    LOCKED.set(LOCKED.get() + 1);
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

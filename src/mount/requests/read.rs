@@ -4,6 +4,9 @@ use crate::mount::tree::subtree::Node;
 use crate::mount::{Access, Bytes, Error, Ino, Result, Vfs};
 use crate::sync::lock;
 
+/// Bytes, or an error with the message that is logged, or else its text.
+type Explained = std::result::Result<Bytes, (Error, String)>;
+
 impl Vfs {
     /// Reads at most `size` bytes of a file from `offset` on; fewer only at its
     /// end.
@@ -11,11 +14,27 @@ impl Vfs {
     /// # Errors
     /// Returns the errors of [`Vfs::node`] and of [`Vfs::read_node`].
     pub fn read(&self, ino: Ino, offset: u64, size: u32) -> Result<Bytes> {
-        match self.node(ino) {
-            Ok(node) => self.read_node(&node, offset, size, Access::Unknown),
+        let read = self.read_explained(ino, offset, size, Access::Unknown);
+        read.map_err(|(error, _)| error)
+    }
+
+    /// Like [`Vfs::read`], for a reader with a known access pattern.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Vfs::read`].
+    pub(crate) fn read_explained(
+        &self,
+        ino: Ino,
+        offset: u64,
+        size: u32,
+        access: Access,
+    ) -> Explained {
+        let read = match self.node(ino) {
+            Ok(node) => return self.read_file(&node, offset, size, access),
             Err(Error::NotFound) => self.read_snapshot(ino, offset, size),
             Err(error) => Err(error),
-        }
+        };
+        read.map_err(|error| (error, error.to_string()))
     }
 
     /// Like [`Vfs::read`], for an inode that has been resolved, and a reader
@@ -32,21 +51,11 @@ impl Vfs {
         size: u32,
         access: Access,
     ) -> Result<Bytes> {
-        let read = self.read_explained(node, offset, size, access);
+        let read = self.read_file(node, offset, size, access);
         read.map_err(|(error, _)| error)
     }
 
-    /// Like [`Vfs::read_node`], with the message that is logged, or the text of the error.
-    ///
-    /// # Errors
-    /// Returns an error under the same conditions as [`Vfs::read_node`].
-    pub(crate) fn read_explained(
-        &self,
-        node: &Node<'_>,
-        offset: u64,
-        size: u32,
-        access: Access,
-    ) -> std::result::Result<Bytes, (Error, String)> {
+    fn read_file(&self, node: &Node<'_>, offset: u64, size: u32, access: Access) -> Explained {
         self.reader().stats.count(|stats| &stats.reads);
         let range = offset..offset.saturating_add(size.into());
         let bytes = self

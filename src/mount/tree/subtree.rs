@@ -261,25 +261,24 @@ impl<'a> Node<'a> {
     /// Returns the file with the text of a symbolic link; `None` for another
     /// node.
     pub(crate) fn stored_link(&self) -> Option<File<'_>> {
-        let InodeKind::StoredLink { file, .. } = self.kind()? else {
-            return None;
-        };
-        Some(File {
-            volume: self.volume()?,
-            file,
-        })
+        match self.kind()? {
+            InodeKind::StoredLink { volume, file } => self.file_of(volume, file),
+            _ => None,
+        }
     }
 
     /// Returns the file of a volume; `None` if the node is rendered or is not a
     /// file.
     pub(crate) fn file(&self) -> Option<File<'_>> {
-        let InodeKind::File { file, .. } = self.kind()? else {
-            return None;
-        };
-        Some(File {
-            volume: self.volume()?,
-            file,
-        })
+        match self.kind()? {
+            InodeKind::File { volume, file } => self.file_of(volume, file),
+            _ => None,
+        }
+    }
+
+    fn file_of(&self, volume: u32, file: FileId) -> Option<File<'_>> {
+        let volume = self.subtree.volumes.get(volume as usize)?;
+        Some(File { volume, file })
     }
 
     /// Returns the asset whose view the node is in, if it is in one.

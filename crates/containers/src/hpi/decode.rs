@@ -38,11 +38,11 @@ thread_local! {
 }
 
 /// Reads and checks the marker of a chunk header; `field` names the chunk.
-pub(super) fn header(
+pub(super) fn header<F: Into<Cow<'static, str>>>(
     source: &dyn ReadAt,
     cipher: Cipher,
     offset: u64,
-    field: impl Into<Cow<'static, str>>,
+    field: impl FnOnce() -> F,
 ) -> Result<ChunkHeader> {
     let mut bytes = io::read_vec(source, offset, HEADER_SIZE as u64, "chunk header")?;
     cipher.apply(offset, &mut bytes);
@@ -52,10 +52,10 @@ pub(super) fn header(
     Ok(header)
 }
 
-fn check_marker(
+fn check_marker<F: Into<Cow<'static, str>>>(
     header: &ChunkHeader,
     offset: u64,
-    field: impl Into<Cow<'static, str>>,
+    field: impl FnOnce() -> F,
 ) -> Result<()> {
     if header.marker == MARKER {
         return Ok(());
@@ -63,14 +63,14 @@ fn check_marker(
     let marker = header.marker.escape_ascii();
     Err(Error::damaged(
         offset,
-        field,
+        field(),
         format!("begins with \"{marker}\", should be \"SQSH\""),
     ))
 }
 
 /// Returns the name of the method that packed `chunk`.
 pub(super) fn method_of(source: &dyn ReadAt, cipher: Cipher, chunk: Chunk) -> Result<&'static str> {
-    let header = header(source, cipher, chunk.offset, chunk_name(chunk))?;
+    let header = header(source, cipher, chunk.offset, || chunk_name(chunk))?;
     Ok(Problem { chunk }.method(&header)?.name())
 }
 
@@ -164,7 +164,7 @@ fn decode(
     let Ok((header, rest)) = ChunkHeader::mut_from_prefix(stored) else {
         return Err(problem.error(format!("has {} bytes", chunk.stored)));
     };
-    check_marker(header, chunk.offset, chunk_name(chunk))?;
+    check_marker(header, chunk.offset, || chunk_name(chunk))?;
     problem.check_sizes(header)?;
     let method = problem.method(header)?;
     let payload = &mut rest[..header.compressed_size.get() as usize];
@@ -242,7 +242,7 @@ pub(super) fn open(
     force: bool,
 ) -> Result<Box<dyn Read + Send>> {
     let problem = Problem { chunk };
-    let header = header(&**source, cipher, chunk.offset, chunk_name(chunk))?;
+    let header = header(&**source, cipher, chunk.offset, || chunk_name(chunk))?;
     problem.check_sizes(&header)?;
     let method = problem.method(&header)?;
     let payload = || Payload {
@@ -284,7 +284,7 @@ pub(super) fn block(
     size: u64,
     limit: u64,
 ) -> Result<Vec<u8>> {
-    let header = header(&**source, Cipher::PLAIN, offset, "chunk 0")?;
+    let header = header(&**source, Cipher::PLAIN, offset, || "chunk 0")?;
     let length = header.decompressed_size.get();
     let chunk = Chunk {
         index: 0,

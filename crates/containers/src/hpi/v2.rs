@@ -217,7 +217,7 @@ pub(super) fn chunk_table(
 fn next_chunk(source: &dyn ReadAt, table: &mut ChunkTable, run_end: u64, size: u32) -> Result<()> {
     let (offset, start) = table.end();
     let name = format!("chunk {}", table.len());
-    let header = decode::header(source, Cipher::PLAIN, offset, name.clone())?;
+    let header = decode::header(source, Cipher::PLAIN, offset, || name.clone())?;
     let stored = (size_of::<ChunkHeader>() as u32).checked_add(header.compressed_size.get());
     let length = header.decompressed_size.get();
     let left = u64::from(size) - start;

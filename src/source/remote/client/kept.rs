@@ -1,7 +1,7 @@
 //! What the remote sources of a mount share: the network, and the cache of
 //! blocks.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::BLOCK;
 use super::block::{Block, BlockKey, Fetched};
@@ -9,6 +9,7 @@ use super::network::Network;
 use crate::memory::budget::Budget;
 use crate::memory::cache::Cache;
 use crate::sync::flights::Flights;
+use crate::sync::lock;
 use crate::sync::tally::Tally;
 
 /// The fraction of the budget that blocks fetched ahead of one reader may use.
@@ -21,7 +22,7 @@ const SHARDS: usize = 4;
 pub struct Remote {
     pub(super) network: Arc<Network>,
     pub(super) blocks: Arc<Cache<BlockKey, Block, ()>>,
-    pub(super) flights: Flights<BlockKey, Fetched>,
+    pub(super) flights: Mutex<Flights<BlockKey, Fetched>>,
     /// Maximum number of bytes that are fetched ahead of a reader.
     pub(super) read_ahead: u64,
     /// Requested blocks that were found in memory.
@@ -40,7 +41,7 @@ impl Remote {
         Arc::new(Self {
             network: network.clone(),
             blocks: Cache::new(budget, SHARDS),
-            flights: Flights::default(),
+            flights: Mutex::default(),
             read_ahead: network.options.read_ahead.min(share),
             hits: Tally::default(),
             disk_hits: Tally::default(),
@@ -59,6 +60,14 @@ impl Remote {
             "blocks_from_disk": self.disk_hits.get(),
             "changed": self.changed.get(),
         })
+    }
+
+    /// Passes a block, or the reason for its failure, to the threads that wait for it.
+    pub(super) fn land(&self, key: &BlockKey, fetched: Fetched) {
+        let flight = lock(&self.flights).end(key);
+        if let Some(flight) = flight {
+            flight.land(fetched);
+        }
     }
 
     /// Returns the maximum number of blocks that are fetched ahead of a reader.

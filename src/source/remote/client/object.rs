@@ -128,7 +128,8 @@ impl RemoteFile {
             let remote = &self.0.remote;
             let key = (content.id, number);
             let find = || remote.blocks.peek(&key).map(Ok);
-            let block = match remote.flights.claim(key, find) {
+            let claim = lock(&remote.flights).claim(key, find);
+            let block = match claim {
                 Claim::Found(block) => {
                     remote.hits.add(u64::from(number < wanted));
                     Wanted::Block(block)
@@ -208,8 +209,8 @@ impl Drop for Run {
         for number in self.next..self.end {
             let why = self.failure.clone();
             let why = why.unwrap_or_else(|| "the request was aborted".into());
-            let flights = &self.object.remote.flights;
-            flights.land(&(content.id, number), Err(why));
+            let key = (content.id, number);
+            self.object.remote.land(&key, Err(why));
         }
     }
 }
@@ -286,7 +287,7 @@ impl Run {
             let block = Block(Arc::new(std::mem::take(&mut self.partial)));
             let remote = &self.object.remote;
             remote.blocks.put(&key, block.clone());
-            remote.flights.land(&key, Ok(block.clone()));
+            remote.land(&key, Ok(block.clone()));
             self.next += 1;
             complete.push((key, block));
         }
