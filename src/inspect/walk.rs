@@ -8,17 +8,48 @@ use crate::mount::{self, HeldIno, Vfs};
 /// Number of entries listed at a time.
 const BATCH: usize = 256;
 
-/// A directory on the current path.
-struct Level {
+/// The entries of a directory, listed a few at a time.
+pub(crate) struct Listing {
     directory: HeldIno,
-    /// Length of the path of its parent.
-    outer: usize,
-    /// Number of archives around it below the start of the walk.
-    archives: usize,
     /// Entries that were listed and not returned yet.
     listed: VecDeque<Entry>,
     /// Number of the first entry that was not listed; `None` after the last.
     next: Option<usize>,
+}
+
+impl Listing {
+    /// Begins to list a directory.
+    pub(crate) fn of(directory: HeldIno) -> Self {
+        Self {
+            directory,
+            listed: VecDeque::new(),
+            next: Some(0),
+        }
+    }
+
+    /// Returns the next entry. A directory that cannot be listed has an error at its end.
+    pub(crate) fn next(&mut self, vfs: &Vfs) -> Option<mount::Result<Entry>> {
+        if self.listed.is_empty() {
+            let next = self.next.take()?;
+            match Contents(vfs).entries(*self.directory, next, BATCH) {
+                Ok(entries) => {
+                    self.next = (entries.len() == BATCH).then_some(next + BATCH);
+                    self.listed = entries.into();
+                }
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        self.listed.pop_front().map(Ok)
+    }
+}
+
+/// A directory on the current path.
+struct Level {
+    entries: Listing,
+    /// Length of the path of its parent.
+    outer: usize,
+    /// Number of archives around it below the start of the walk.
+    archives: usize,
 }
 
 /// A walk through a tree.
@@ -49,11 +80,9 @@ impl Walk {
 
     fn push(&mut self, directory: HeldIno, outer: usize, archives: usize) {
         self.levels.push(Level {
-            directory,
+            entries: Listing::of(directory),
             outer,
             archives,
-            listed: VecDeque::new(),
-            next: Some(0),
         });
     }
 
@@ -62,28 +91,16 @@ impl Walk {
     pub(crate) fn next(&mut self, vfs: &Vfs) -> Option<Result<Step, (String, mount::Error)>> {
         loop {
             let level = self.levels.last_mut()?;
-            if let Some(entry) = level.listed.pop_front() {
-                let path = match self.path.as_str() {
-                    "" => entry.name.clone(),
-                    directory => format!("{directory}/{}", entry.name),
-                };
-                return Some(Ok(Step { path, entry }));
-            }
-            let Some(next) = level.next else {
+            let Some(entry) = level.entries.next(vfs) else {
                 self.path.truncate(level.outer);
                 self.levels.pop();
                 continue;
             };
-            match Contents(vfs).entries(*level.directory, next, BATCH) {
-                Ok(entries) => {
-                    level.next = (entries.len() == BATCH).then_some(next + BATCH);
-                    level.listed = entries.into();
-                }
-                Err(error) => {
-                    level.next = None;
-                    return Some(Err((self.path.clone(), error)));
-                }
-            }
+            let step = entry.map(|entry| Step {
+                path: joined(&self.path, &entry.name),
+                entry,
+            });
+            return Some(step.map_err(|error| (self.path.clone(), error)));
         }
     }
 
@@ -99,5 +116,13 @@ impl Walk {
     /// entry that was just returned.
     pub(crate) fn archives(&self) -> usize {
         self.levels.last().map_or(0, |level| level.archives)
+    }
+}
+
+/// Returns the path of an entry of a directory.
+pub(crate) fn joined(directory: &str, name: &str) -> String {
+    match directory {
+        "" => name.to_owned(),
+        directory => format!("{directory}/{name}"),
     }
 }

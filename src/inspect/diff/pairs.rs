@@ -1,15 +1,10 @@
 //! Walking two trees at once.
 
-use std::collections::VecDeque;
-
 use super::Side;
 use super::lone::Lone;
-use crate::inspect::walk::Walk;
+use crate::inspect::walk::{Listing, Walk, joined};
 use crate::inspect::{Contents, Entry, Role};
 use crate::mount::{self, FileKind, HeldIno, Vfs};
-
-/// Number of entries listed at a time.
-const BATCH: usize = 256;
 
 /// Two directories to compare.
 pub(super) struct Directories {
@@ -60,19 +55,16 @@ struct Level {
     directories: Directories,
     /// The side whose entries are listed: the first, then the second.
     side: Side,
-    /// Entries that were listed and not compared yet.
-    listed: VecDeque<Entry>,
-    /// Number of the first entry that was not listed; `None` after the last.
-    next: Option<usize>,
+    /// Its entries that were not compared yet.
+    entries: Listing,
 }
 
 impl Level {
-    fn new(directories: Directories) -> Self {
+    fn new(directories: Directories, side: Side) -> Self {
         Self {
+            entries: Listing::of(directories.inos[side].clone()),
             directories,
-            side: 0,
-            listed: VecDeque::new(),
-            next: Some(0),
+            side,
         }
     }
 }
@@ -96,44 +88,33 @@ impl<'a> Pairs<'a> {
     /// Walks two directories. Returns whether it has come to the end, and not to
     /// more than a side may have.
     pub(super) fn walk(mut self, directories: Directories) -> bool {
-        let mut levels = vec![Level::new(directories)];
+        let mut levels = vec![Level::new(directories, 0)];
         while let Some(level) = levels.last_mut().filter(|_| !self.is_over) {
-            if let Some(entry) = level.listed.pop_front() {
-                if !self.counts(level.side, &entry) {
-                    break;
-                }
-                let (path, side) = (joined(&level.directories.path, &entry.name), level.side);
-                let compared = self.entry(&level.directories, side, &path, &entry);
-                match compared {
-                    Ok(Some(inos)) => levels.push(Level::new(Directories { path, inos })),
-                    Ok(None) => {}
-                    Err((side, error)) => self.trouble(side, path, &error),
-                }
-                continue;
-            }
             let side = level.side;
-            let Some(next) = level.next else {
-                if side == 0 {
-                    (level.side, level.next) = (1, Some(0));
-                } else {
-                    levels.pop();
-                }
+            let Some(listed) = level.entries.next(self.sides[side]) else {
+                let done = levels.pop().filter(|_| side == 0);
+                levels.extend(done.map(|level| Level::new(level.directories, 1)));
                 continue;
             };
-            let directory = *level.directories.inos[side];
-            match Contents(self.sides[side]).entries(directory, next, BATCH) {
-                Ok(mut entries) => {
-                    let contents = Contents(self.sides[side]);
-                    entries.iter_mut().for_each(|entry| contents.measure(entry));
-                    level.next = (entries.len() == BATCH).then_some(next + BATCH);
-                    level.listed = entries.into();
-                }
+            let mut entry = match listed {
+                Ok(entry) => entry,
                 Err(error) => {
                     // Everything else would seem to be on the other side alone.
                     let path = level.directories.path.clone();
                     levels.pop();
                     self.trouble(side, path, &error);
+                    continue;
                 }
+            };
+            Contents(self.sides[side]).measure(&mut entry);
+            if !self.counts(side, &entry) {
+                break;
+            }
+            let path = joined(&level.directories.path, &entry.name);
+            match self.entry(&level.directories, side, &path, &entry) {
+                Ok(Some(inos)) => levels.push(Level::new(Directories { path, inos }, 0)),
+                Ok(None) => {}
+                Err((side, error)) => self.trouble(side, path, &error),
             }
         }
         !self.is_over
@@ -264,12 +245,5 @@ fn kind(role: Role) -> Option<FileKind> {
         Role::File { .. } | Role::Generated => Some(FileKind::File),
         Role::Link { is_stored: true } => Some(FileKind::Symlink),
         Role::Link { is_stored: false } | Role::Inside | Role::AssetDirectory => None,
-    }
-}
-
-fn joined(directory: &str, name: &str) -> String {
-    match directory {
-        "" => name.to_owned(),
-        directory => format!("{directory}/{name}"),
     }
 }

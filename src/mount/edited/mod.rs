@@ -10,9 +10,9 @@
 //! them, are written together ([`hpimount_assets::view::edit`]).
 
 mod all;
+mod converter;
 mod folder;
 mod known;
-mod original;
 mod stored;
 mod values;
 
@@ -21,52 +21,22 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+pub(crate) use self::converter::{Converter, ForAsset};
 use self::known::Known;
 use self::stored::new_asset;
 use crate::content::{MAX_ASSET, Reader, Spool};
 use crate::memory::budget::{Budget, Charge};
 use crate::mount::assets::context::Context;
 use crate::mount::assets::editable::{memory_of_part, unexpected};
+use crate::mount::tree::place;
 use crate::mount::tree::subtree::FileOfAsset;
-use crate::mount::tree::{asset, place};
-use crate::mount::{Ino, Options, Vfs, format_of};
+use crate::mount::{Ino, Vfs, format_of};
 use hpimount_assets::view::ViewFormat;
 use hpimount_assets::view::edit;
 use hpimount_assets::view::import::{Changed, Edit, Imported};
-use hpimount_containers::changes::{Convert, Edited, NewFile, Original, Report, Weight};
+use hpimount_containers::changes::{Edited, NewFile, Report, Weight};
 use hpimount_containers::io::{self, read_vec};
 use hpimount_containers::volume::FileId;
-
-/// Turns edited files of converted trees into assets.
-pub(crate) struct Converter<'a> {
-    /// The options of the mount that the edited files were copied from.
-    pub(crate) options: &'a Options,
-    /// The reader with the memory for the trees, and with the storage for the new
-    /// assets.
-    pub(crate) reader: &'a Reader,
-}
-
-impl Convert for Converter<'_> {
-    fn convert(
-        &self,
-        original: &Original<'_>,
-        edited: Edited,
-        report: &mut Report,
-    ) -> io::Result<Vec<(FileId, NewFile)>> {
-        let vfs = self.open(original)?;
-        let mut edits = Edits::new(&vfs, report);
-        edits.known = self.known(original)?;
-        let assets = edits.all(edited, &|file| asset_of(&vfs, file), self.reader)?;
-        with_file_numbers(&vfs, assets)
-    }
-
-    fn is_asset(&self, original: &Original<'_>) -> io::Result<bool> {
-        match asset::shows(original.shown, &*original.source) {
-            Err(io::Error::UnknownFormat) => Ok(false),
-            shows => shows.map(|_| true),
-        }
-    }
-}
 
 /// Returns the new assets that edited files of a mount show, as [`Convert::convert`] does;
 /// `asset` finds the asset with a number. They are kept in the storage of `reader`.
@@ -90,64 +60,6 @@ fn asset_of(vfs: &Vfs, file: FileId) -> Option<Ino> {
     Some(root.other(index).ino())
 }
 
-/// Returns files of an archive, which is the root of a mount, by their numbers in it.
-fn with_file_numbers(vfs: &Vfs, assets: Vec<(Ino, NewFile)>) -> io::Result<Vec<(FileId, NewFile)>> {
-    let number = |(ino, new)| {
-        let node = vfs.node(ino).map_err(unexpected)?;
-        let file = node.file().ok_or(io::Error::Changed)?;
-        Ok((file.file, new))
-    };
-    assets.into_iter().map(number).collect()
-}
-
-impl Converter<'_> {
-    /// Opens an archive or an asset with its converted tree.
-    fn open(&self, original: &Original<'_>) -> io::Result<Vfs> {
-        let options = self.options.of_original();
-        original::open(original, options, self.reader.budget())
-    }
-
-    /// Encodes files in the form of assets of an archive, as [`Convert::convert`]
-    /// does for files of its converted tree.
-    ///
-    /// # Errors
-    /// Returns an error under the same conditions.
-    pub(crate) fn encode(
-        &self,
-        original: &Original<'_>,
-        files: Vec<ForAsset>,
-        report: &mut Report,
-    ) -> io::Result<Vec<(FileId, NewFile)>> {
-        let vfs = self.open(original)?;
-        let mut edits = Edits::new(&vfs, report);
-        for ForAsset {
-            asset,
-            extension,
-            new,
-            otherwise,
-        } in files
-        {
-            match edits.conversion(asset, extension)? {
-                Some(shown) => edits.conversion_of(&shown, new)?,
-                None => edits.report.refuse(new.path(), otherwise),
-            }
-        }
-        let assets = edits.assets(self.reader)?;
-        with_file_numbers(&vfs, assets)
-    }
-}
-
-/// A file that an asset is to be made from.
-pub(crate) struct ForAsset {
-    /// The asset.
-    pub(crate) asset: FileId,
-    /// The extension of the conversion that the file is.
-    pub(crate) extension: &'static str,
-    /// The file.
-    pub(crate) new: NewFile,
-    /// Why it is refused if there is no such conversion.
-    pub(crate) otherwise: String,
-}
 
 /// Edited files by the assets that they show.
 struct Edits<'a> {
