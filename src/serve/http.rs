@@ -1,5 +1,7 @@
-//! HTTP: the only file that names hyper. It passes requests to the reading threads, and
-//! sends what they answer. Its thread opens no file and parses nothing of a source.
+//! HTTP: only this file and those below it name hyper. It passes requests to the reading
+//! threads, and sends what they answer. Its thread opens no file and parses nothing of a source.
+
+mod body;
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
@@ -14,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::future::{Either, select};
-use hyper::body::{Body, Frame, Incoming, SizeHint};
+use hyper::body::{Body, Incoming};
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -22,19 +24,19 @@ use hyper::{Request, Response, StatusCode};
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tokio::task::{LocalSet, spawn_local};
-use tokio::time::{Sleep, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
-use super::answer::{Answer, Broken, Content, Pieces, Refusal};
+use self::body::Sent;
+use super::answer::{Answer, Content, Refusal};
 use super::connection::{Connection, Patience, Phase, accepted};
 use super::dav::{self, MAX_BODY};
 use super::guard::{Brake, Guard};
 use super::head::{HEADERS, Head};
-use super::job::{Job, Piece, Work};
-use super::pieces::{Permit, Permits, Queue, Urgency};
+use super::job::{Job, Work};
+use super::pieces::{Permits, Queue, Urgency};
 use super::records;
 use super::route::Call;
-use super::site::PIECE;
-use crate::memory::budget::{Budget, Charge};
+use crate::memory::budget::Budget;
 use crate::percent::encoded;
 use crate::printable::printable;
 
@@ -45,15 +47,11 @@ const MAX_OF_CLIENT: usize = 64;
 /// Memory of a connection that waits, in bytes.
 const CONNECTION: usize = 16 << 10;
 
-/// How long a piece waits for memory before it is tried again.
-const SHORT_PAUSE: Duration = Duration::from_millis(20);
-
 /// Longest head of a request, and bytes that the library buffers of an answer.
 const MAX_HEAD: usize = 16 << 10;
 const MAX_BUFFER: usize = 64 << 10;
 
-/// Number of bytes of a piece for a client that takes them quickly, and of such clients.
-const LARGE_PIECE: usize = 256 << 10;
+/// Number of clients that get large pieces.
 const LARGE_PIECES: usize = 64;
 
 /// How long answers may continue after the end of the server was asked for.
@@ -329,29 +327,22 @@ impl Server {
 
     /// Returns the response that sends an answer.
     fn sent(&self, head: &Head, answer: Answer, connection: Rc<Connection>) -> Response<Sent> {
-        let body = match answer.body {
-            _ if head.method == "HEAD" => State::Ended,
-            Content::Bytes(bytes) if bytes.is_empty() => State::Ended,
-            Content::Bytes(bytes) => State::Last(bytes),
-            Content::Pieces(first, pieces) => State::Ready(first, pieces),
+        let length = match head.method.as_str() {
+            "HEAD" => Some(0),
+            _ => answer.length,
         };
-        let mut charge = self.budget.empty_charge("pieces of answers");
-        if let State::Ready(first, _) = &body {
-            // It is in memory already.
-            let _ = charge.grow_to(first.len());
-        }
-        let mut response = Response::new(Sent {
-            charge,
+        let content = match head.method.as_str() {
+            "HEAD" => Content::Bytes(Bytes::new()),
+            _ => answer.body,
+        };
+        let mut response = Response::new(Sent::new(
             connection,
-            queue: self.queue.clone(),
-            permits: self.permits.clone(),
-            permit: None,
-            state: body,
-            left: match head.method.as_str() {
-                "HEAD" => Some(0),
-                _ => answer.length,
-            },
-        });
+            self.queue.clone(),
+            self.permits.clone(),
+            self.budget.empty_charge("pieces of answers"),
+            content,
+            length,
+        ));
         *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or_default();
         let usual = [("cache-control", "private, no-cache")];
         let usual = usual.iter().filter(|(name, _)| {
@@ -404,151 +395,6 @@ fn head_of(request: &Request<Incoming>) -> Head {
         path: request.uri().path().to_owned(),
         query: request.uri().query().unwrap_or_default().to_owned(),
         headers: headers.collect(),
-    }
-}
-
-/// The body of a response.
-struct Sent {
-    connection: Rc<Connection>,
-    queue: Arc<Queue<Job>>,
-    permits: Rc<Permits>,
-    /// Permits large pieces, and one that is read ahead.
-    permit: Option<Permit>,
-    state: State,
-    /// The memory of the pieces that are not sent.
-    charge: Charge,
-    /// Number of bytes that follow, if that is known.
-    left: Option<u64>,
-}
-
-enum State {
-    /// Nothing follows.
-    Ended,
-    /// These bytes follow, and nothing else.
-    Last(Bytes),
-    /// These bytes follow, and then others.
-    Ready(Bytes, Box<dyn Pieces>),
-    /// Nothing is in memory.
-    Between(Box<dyn Pieces>),
-    /// Nothing is in memory, and the budget has no room at the moment.
-    Short(Pin<Box<Sleep>>, Box<dyn Pieces>),
-    /// A thread reads the next bytes.
-    Reading(oneshot::Receiver<Piece>),
-}
-
-impl Sent {
-    /// Has the next piece read, if there is memory for it.
-    fn ask(&mut self, pieces: Box<dyn Pieces>) -> State {
-        let (reply, piece) = oneshot::channel();
-        let (wanted, memory) = match &self.permit {
-            // Another one is being sent.
-            Some(_) => (LARGE_PIECE, 2 * LARGE_PIECE),
-            None => (PIECE, PIECE),
-        };
-        if self.charge.bytes() < memory && self.charge.grow_to(memory).is_err() {
-            self.permit = None;
-            return State::Short(Box::pin(sleep(SHORT_PAUSE)), pieces);
-        }
-        let job = Job::Piece(pieces, wanted, reply);
-        self.queue.push(Urgency::Further, job);
-        State::Reading(piece)
-    }
-
-    /// Returns what follows a piece: for a client that is fast, and if there is a permit, the
-    /// next one is read at once.
-    fn after(&mut self, pieces: Box<dyn Pieces>) -> State {
-        if !self.connection.is_fast() {
-            self.permit = None;
-            return State::Between(pieces);
-        }
-        if self.permit.is_none() {
-            self.permit = Permits::take(&self.permits);
-        }
-        match &self.permit {
-            Some(_) => self.ask(pieces),
-            None => State::Between(pieces),
-        }
-    }
-
-    /// Ends the connection without the rest.
-    fn broken(&self) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
-        self.connection.reset();
-        Poll::Ready(Some(Err(Broken)))
-    }
-
-    fn frame(&mut self, bytes: Bytes) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
-        if let Some(left) = &mut self.left {
-            *left = left.saturating_sub(bytes.len() as u64);
-            if *left == 0 {
-                self.state = State::Ended;
-            }
-        }
-        Poll::Ready(Some(Ok(Frame::data(bytes))))
-    }
-}
-
-impl Body for Sent {
-    type Data = Bytes;
-    type Error = Broken;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
-        let this = &mut *self;
-        loop {
-            let has_room = match &this.state {
-                State::Between(_) => true,
-                State::Reading(_) => this.permit.is_some(),
-                _ => false,
-            };
-            if has_room {
-                if matches!(this.state, State::Between(_)) {
-                    this.charge.shrink(this.charge.bytes());
-                }
-                if ready!(this.connection.poll_room(context)).is_err() {
-                    return this.broken();
-                }
-            }
-            if let State::Short(pause, _) = &mut this.state {
-                ready!(pause.as_mut().poll(context));
-            }
-            if let State::Reading(piece) = &mut this.state {
-                this.state = match ready!(Pin::new(piece).poll(context)) {
-                    Ok((_, Ok(bytes))) if bytes.is_empty() && this.left.is_none() => State::Ended,
-                    Ok((pieces, Ok(bytes))) if !bytes.is_empty() => State::Ready(bytes, pieces),
-                    _ => return this.broken(),
-                };
-            }
-            match std::mem::replace(&mut this.state, State::Ended) {
-                State::Ended => return Poll::Ready(None),
-                State::Last(bytes) => return this.frame(bytes),
-                State::Ready(bytes, pieces) => {
-                    this.state = match this.left == Some(bytes.len() as u64) {
-                        true => State::Ended,
-                        false => this.after(pieces),
-                    };
-                    return this.frame(bytes);
-                }
-                State::Between(pieces) | State::Short(_, pieces) => this.state = this.ask(pieces),
-                reading @ State::Reading(_) => this.state = reading,
-            }
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        matches!(self.state, State::Ended)
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.left
-            .map_or_else(SizeHint::default, SizeHint::with_exact)
-    }
-}
-
-impl Drop for Sent {
-    fn drop(&mut self) {
-        self.connection.enter(Phase::Idle);
     }
 }
 
