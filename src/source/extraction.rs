@@ -60,7 +60,7 @@ pub struct Extraction {
 #[derive(Default)]
 struct WindowsNames {
     hasher: RandomState,
-    /// Hashes of the entries' own paths, by hashes of those that they got, in lower case.
+    /// Hashes of the entries' own paths, by hashes of those that they got, in upper case.
     taken: HashMap<u64, u64>,
 }
 
@@ -74,7 +74,7 @@ impl WindowsNames {
             let own = self.hasher.hash_one(&path[..end]);
             let place = |name: &str| {
                 self.hasher
-                    .hash_one(format!("{named}/{name}").to_lowercase())
+                    .hash_one(in_upper_case(&format!("{named}/{name}")))
             };
             let is_taken = |name: &str| self.taken.get(&place(name)).is_some_and(|&by| by != own);
             let name = untaken_name(windows_name(name), is_taken);
@@ -86,6 +86,17 @@ impl WindowsNames {
         }
         named
     }
+}
+
+/// Returns a path as Windows compares it: letter by letter, unlike languages, in which the
+/// same letter may be another one at the end of a word.
+fn in_upper_case(path: &str) -> String {
+    let upper = |c: char| {
+        let mut letters = c.to_uppercase();
+        let first = letters.next();
+        first.filter(|_| letters.next().is_none()).unwrap_or(c)
+    };
+    path.chars().map(upper).collect()
 }
 
 /// A file that is being written.
@@ -380,6 +391,23 @@ mod tests {
             fs::read_dir(work.path().join("outside")).unwrap().count(),
             0
         );
+    }
+
+    #[test]
+    fn names_that_are_one_on_windows_are_numbered() {
+        let mut names = WindowsNames::default();
+        for (path, expected) in [
+            ("\u{3b1}\u{3c2}", "\u{3b1}\u{3c2}"),
+            // Another sigma.
+            ("\u{3b1}\u{3c3}", "\u{3b1}\u{3c3} (2)"),
+            ("\u{e9}", "\u{e9}"),
+            ("\u{c9}", "\u{c9} (2)"),
+            ("stra\u{df}e", "stra\u{df}e"),
+            ("strasse", "strasse"),
+        ] {
+            assert_eq!(names.path(path), expected);
+            assert_eq!(names.path(path), expected, "the second time");
+        }
     }
 
     #[test]
