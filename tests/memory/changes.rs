@@ -87,7 +87,7 @@ fn a_mount_takes_a_bounded_number_of_bytes_for_a_changed_file() {
     write_all(&edit.join("files"), b"longer");
     // At the peak, with the entries of the original and of the mount: 1.3 times the measured
     // value.
-    assert_at_most([580, 580, 545, 695, 1130, 775], |name, bytes| {
+    assert_at_most([511, 511, 372, 635, 930, 600], |name, bytes| {
         write(work.path(), name, &bytes);
         let sources = Sources::Given {
             locations: vec![work.path().join(name).into()],
@@ -106,12 +106,13 @@ fn a_mount_takes_a_bounded_number_of_bytes_for_a_changed_file() {
 }
 
 #[test]
-fn a_plan_keeps_about_a_hundred_bytes_for_a_changed_file_beside_the_tables_of_the_archive() {
+fn a_plan_keeps_a_bounded_number_of_bytes_for_a_changed_file() {
     let work = tempdir().unwrap();
     let edit = work.path().join("edit");
     write_all(&edit.join("files"), b"longer");
-    // With the paths of the files, and the directory of the new archive.
-    assert_at_most([1; 6], |name, bytes| {
+    // With the paths of the files, and the directory of the new archive: 1.3 times what was
+    // measured.
+    assert_at_most([317, 304, 180, 438, 318, 274], |name, bytes| {
         let source: Arc<dyn ReadAt> = Arc::new(bytes);
         let plan = |folder: Folder| {
             let original = Original::alone(source.clone(), name);
