@@ -10,7 +10,7 @@ use hpimount_containers::hip::{Game, Platform, asset_id};
 use testkit::fuse_test;
 use testkit::mount::Mount;
 
-const KIT: &str = "layers/00-DEFAULT/KIT.lkit.meta";
+const KIT: &str = "layers/00-DEFAULT/KIT.lkt.meta";
 const STATES: &str = "layers/00-DEFAULT/STATES.atbl.meta";
 
 /// Returns an archive with a light kit and a table of animations.
@@ -107,7 +107,7 @@ fn what_a_table_derives_or_does_not_have_is_refused_with_its_place() {
         b"index\tanimations\n0\tWALK\n",
     );
     edited.edit(&format!("{KIT}/info.json"), br#"{"lights": 2, "grup": 1}"#);
-    edited.edit("layers/00-DEFAULT/NONE.lkit.meta/table.tsv", b"index\n");
+    edited.edit("layers/00-DEFAULT/NONE.lkt.meta/table.tsv", b"index\n");
     let refused = edited.refused();
     for expected in [
         "table.tsv: line 2, column effect_count (0): follows from the parts of the table",

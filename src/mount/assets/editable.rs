@@ -36,9 +36,13 @@ pub(crate) fn is_converted(asset: &Node<'_>) -> bool {
 fn is_beside_asset(mount: &MountTree, shown: &Node<'_>) -> bool {
     match shown.subtree().range.origin {
         Origin::Hidden(_, Shows::Meta(_)) => true,
-        Origin::Directory(directory) => mount
-            .node(directory)
-            .is_ok_and(|directory| matches!(directory.kind(), Some(InodeKind::Companion { .. }))),
+        Origin::Directory(directory) => mount.node(directory).is_ok_and(|directory| {
+            let shows = match directory.kind() {
+                Some(InodeKind::Companion { shows, .. }) => Some(shows),
+                _ => None,
+            };
+            matches!(shows, Some(Shows::Meta(_)))
+        }),
         _ => false,
     }
 }
