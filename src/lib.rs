@@ -48,7 +48,7 @@ pub mod namespace;
 pub mod pack;
 pub mod percent;
 pub mod platform;
-#[cfg(fuse)]
+#[cfg(any(fuse, serve))]
 pub mod prefetch;
 pub mod printable;
 pub mod requester;

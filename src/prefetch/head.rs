@@ -1,7 +1,7 @@
 //! How much of each file a reader reads from its start.
 
 use crate::mount::Ino;
-use crate::platform::unix::page_size;
+use crate::platform::page_size;
 
 /// Maximum number of bytes of a file that are pushed. From there on, the kernel's own
 /// read-ahead does as well.

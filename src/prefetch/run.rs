@@ -8,7 +8,7 @@ use super::head::{Head, MAX_HEAD};
 use super::walk::{Order, Walk};
 use crate::content::{Access, BLOCK_SIZE};
 use crate::mount::{Ino, Node};
-use crate::platform::unix::page_size;
+use crate::platform::page_size;
 
 /// Bytes that are pushed before the reader is seen again.
 const WINDOW: u64 = 2 << 20;

@@ -146,6 +146,7 @@ impl Serving {
             let reader = thread::Builder::new().name(format!("reader-{number}"));
             reader.spawn(work)?;
         }
+        share.start_prefetch()?;
         let share = share.clone();
         let names = thread::Builder::new().name("names".to_owned());
         names.spawn(move || search::collect(&share.now()))?;

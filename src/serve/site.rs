@@ -2,6 +2,7 @@
 //! entries and their tags.
 
 use std::hash::{DefaultHasher, Hasher};
+use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -21,6 +22,7 @@ use crate::memory::budget::Budget;
 use crate::memory::cache::{Cache, Value as Cached};
 use crate::mount::{Attr, Error, FileKind, Ino, Prepared, Vfs};
 use crate::namespace::tree::InodeKind;
+use crate::prefetch::Prefetch;
 use crate::printable::printable;
 
 /// Thumbnails by the tags of their files and their sizes.
@@ -65,6 +67,8 @@ pub(super) struct Common {
     pub(super) names: Names,
     /// The texts of all files.
     pub(super) texts: Texts,
+    /// Decodes ahead of clients that download quickly.
+    prefetch: Prefetch,
     /// Thumbnails that were made.
     pub(super) thumbnails: Arc<Thumbnails>,
 }
@@ -123,6 +127,18 @@ impl Share {
         }
     }
 
+    /// Starts to decode ahead of clients. There is no page cache to fill: the blocks stay in
+    /// the cache of this process. In a tree that follows edits nothing is decoded ahead.
+    ///
+    /// # Errors
+    /// Returns an error if a thread cannot be started.
+    pub(super) fn start_prefetch(&self) -> io::Result<()> {
+        match &self.tree {
+            Tree::Fixed(vfs) => self.common.prefetch.start(vfs, |_, _, _| {}),
+            Tree::Live(_) => Ok(()),
+        }
+    }
+
     /// Returns the budget that all memory counts towards.
     pub(super) fn budget(&self) -> &Arc<Budget> {
         &self.common.budget
@@ -160,6 +176,7 @@ impl Common {
             handles: handles.within(vfs.reader().budget()),
             names: Names::new(vfs),
             texts,
+            prefetch: Prefetch::default(),
             thumbnails: Cache::new(vfs.reader().budget(), 1),
         })
     }
@@ -362,6 +379,26 @@ impl Place {
         let ino = self.found.attr.ino;
         let read = self.vfs().read_explained(ino, offset, wanted, access);
         read.map(Bytes::from_owner)
+    }
+
+    /// Reads bytes for a client that goes on to the end of the file: the next blocks are
+    /// decoded meanwhile.
+    ///
+    /// # Errors
+    /// Returns an error if one of the bytes cannot be read.
+    pub(super) fn read_on(&self, offset: u64, wanted: u32) -> Result<Bytes, (Error, String)> {
+        let is_fixed = !self.site.is_live();
+        let node = is_fixed.then(|| self.vfs().node(self.found.attr.ino).ok());
+        let node = node.flatten();
+        let prefetch = &self.site.common.prefetch;
+        let noted = node
+            .as_ref()
+            .map(|node| prefetch.note(node, offset, wanted));
+        let read = self.read(offset, wanted, Access::Sequential);
+        if let Some(noted) = noted {
+            noted.answered();
+        }
+        read
     }
 }
 

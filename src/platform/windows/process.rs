@@ -50,6 +50,11 @@ pub fn keep_from_others() {}
 /// Has no effect: there is no limit of open files.
 pub fn raise_file_limit() {}
 
+/// Returns the size of a page of memory on all processors that the program is built for.
+pub fn page_size() -> u64 {
+    4096
+}
+
 /// Returns false: no thread is confined, and files are the same for all users.
 pub fn is_root() -> bool {
     false
