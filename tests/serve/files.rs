@@ -1,7 +1,6 @@
 //! The bytes of files.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use fixtures::container_seeds::zip_with;
 use fixtures::hpi::{File, V1, dir, file};
