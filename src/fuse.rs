@@ -301,9 +301,14 @@ impl Filesystem for Mounted {
         _fh: Option<FileHandle>,
         reply: ReplyAttr,
     ) {
-        self.guard("getattr", request, || match self.vfs.getattr(ino(inode)) {
-            Ok(attr) => reply.attr(&self.ttl(attr), &self.attr(attr)),
-            Err(error) => reply.error(errno(error)),
+        self.guard("getattr", request, || {
+            if let Some(prefetch) = &self.prefetch {
+                prefetch.note_getattr(&self.vfs, ino(inode));
+            }
+            match self.vfs.getattr(ino(inode)) {
+                Ok(attr) => reply.attr(&self.ttl(attr), &self.attr(attr)),
+                Err(error) => reply.error(errno(error)),
+            }
         });
     }
 

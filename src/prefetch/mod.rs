@@ -46,8 +46,10 @@
 //!    not pushed.
 //!
 //! For sources on servers, the prefetch also announces the next files
-//! (`announce`), so that several of them are fetched at a time.
+//! (`announce`), so that several of them are fetched at a time. Files of converted trees
+//! are not pushed, but made ahead (`conversions`).
 
+mod conversions;
 mod head;
 mod run;
 #[cfg(test)]
@@ -64,6 +66,7 @@ use std::thread;
 
 use lru::LruCache;
 
+use self::conversions::Conversions;
 use self::head::Head;
 use self::run::{Push, Run};
 use crate::content::{Access, File, Key};
@@ -121,14 +124,18 @@ const MIN_CACHE: usize = 4 << 20;
 /// Threads that push: with a second one, cold greps on two cores took longer.
 const THREADS: usize = 1;
 
+/// Maximum number of threads that convert files ahead of readers.
+const MAX_CONVERTERS: usize = 8;
+
 /// Watches reads, and pushes what will be read next.
 pub struct Prefetch {
     state: Arc<Awaited<State>>,
+    conversions: Arc<Awaited<Conversions>>,
     /// Number of reads that are being answered.
     answering: AtomicUsize,
-    /// Whether blocks can be decoded while a read is answered: on a single core
-    /// that would only delay the next read.
-    has_other_core: bool,
+    /// Number of cores for decoding and converting while a read is answered: on a single
+    /// core that would only delay the next read.
+    other_cores: usize,
 }
 
 impl Default for Prefetch {
@@ -136,8 +143,9 @@ impl Default for Prefetch {
         let cores = thread::available_parallelism();
         Self {
             state: Arc::default(),
+            conversions: Arc::default(),
             answering: AtomicUsize::new(0),
-            has_other_core: cores.is_ok_and(|cores| cores.get() > 1),
+            other_cores: cores.map_or(0, |cores| cores.get() - 1),
         }
     }
 }
@@ -205,11 +213,42 @@ impl Prefetch {
     {
         for number in 0..THREADS {
             let (state, vfs, store) = (self.state.clone(), vfs.clone(), store.clone());
+            let finish = move |job| finish(job, &state, &vfs, &store);
+            let state = self.state.clone();
             thread::Builder::new()
                 .name(format!("prefetch-{number}"))
-                .spawn(move || work(&state, &vfs, &store))?;
+                .spawn(move || work(&state, State::take, finish))?;
+        }
+        for number in 0..self.converters(vfs) {
+            let (conversions, vfs) = (self.conversions.clone(), vfs.clone());
+            let convert = move |ino| convert(&vfs, ino);
+            thread::Builder::new()
+                .name(format!("convert-{number}"))
+                .spawn(move || work(&conversions, Conversions::take, convert))?;
         }
         Ok(())
+    }
+
+    /// Returns the number of threads that convert files ahead of readers.
+    fn converters(&self, vfs: &Vfs) -> usize {
+        match vfs.reader().budget().limit() {
+            0..conversions::MIN_BUDGET => 0,
+            _ => self.other_cores.min(MAX_CONVERTERS),
+        }
+    }
+
+    /// Notes a request of attributes before it is answered. A converted file is made for
+    /// its size, before it is read, and its reader has the next ones made meanwhile.
+    pub fn note_getattr(&self, vfs: &Vfs, ino: Ino) {
+        let threads = self.converters(vfs);
+        if threads == 0 {
+            return;
+        }
+        if let Ok(node) = vfs.node(ino)
+            && node.rendered().is_some()
+        {
+            self.conversions.change(|state| state.note(&node, threads));
+        }
     }
 
     /// Notes that a directory was listed to its end, with the attributes of its
@@ -240,7 +279,7 @@ impl Prefetch {
         }
         self.state.change(|state| {
             (noted.access, noted.has_more) = state.note_read(node, offset, size);
-            let is_lone = is_alone && self.has_other_core && size < SMALL;
+            let is_lone = is_alone && self.other_cores > 0 && size < SMALL;
             if noted.access == Access::Unknown && is_lone && state.keeps_up() {
                 noted.access = Access::Part;
             }
@@ -275,6 +314,7 @@ impl Drop for Noted<'_> {
 impl Drop for Prefetch {
     fn drop(&mut self) {
         self.state.close();
+        self.conversions.close();
     }
 }
 
@@ -425,12 +465,11 @@ fn is_first_file(node: &Node<'_>) -> bool {
     number <= MAX_DIRECTORIES && before.all(|(_, index)| is_directory(index))
 }
 
-/// Pushes until there is nothing more to wait for. After a panic, the thread
+/// Does the jobs that `take` finds until the state is closed. After a panic, the thread
 /// skips the current job and continues, as the threads that answer requests do.
-fn work(state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, &[u8])) {
-    while let Some(job) = state.wait_for(State::take) {
-        let guarded = AssertUnwindSafe(|| finish(job, state, vfs, store));
-        if catch_unwind(guarded).is_err() {
+fn work<S, J>(state: &Awaited<S>, take: impl Fn(&mut S) -> Option<J>, finish: impl Fn(J)) {
+    while let Some(job) = state.wait_for(&take) {
+        if catch_unwind(AssertUnwindSafe(|| finish(job))).is_err() {
             log::error!("prefetch: internal error; the files in question are not prefetched");
         }
     }
@@ -461,6 +500,13 @@ fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, 
     // for the same page is answered, by a thread that needs the lock.
     if is_wanted() {
         store(push.ino, push.start, &bytes);
+    }
+}
+
+/// Makes a converted file before it is requested.
+fn convert(vfs: &Vfs, ino: Ino) {
+    if let Ok(node) = vfs.node(ino) {
+        vfs.assets().render_ahead(&node);
     }
 }
 

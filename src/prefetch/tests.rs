@@ -1,5 +1,7 @@
 use std::cell::RefCell;
 
+use fixtures::ta::pcx::Pcx;
+
 use super::*;
 use crate::content::BLOCK_SIZE;
 use crate::mount::Sources;
@@ -545,7 +547,7 @@ fn a_lone_small_read_is_decoded_in_part_if_another_core_can_decode_the_block() {
         access
     };
     let mut prefetch = Prefetch::default();
-    prefetch.has_other_core = true;
+    prefetch.other_cores = 1;
     for number in 0..=MAX_BEHIND as u64 {
         assert_eq!(access(&prefetch, number), Access::Part, "{number}");
     }
@@ -559,7 +561,7 @@ fn a_lone_small_read_is_decoded_in_part_if_another_core_can_decode_the_block() {
     assert_eq!(access(&prefetch, 10), Access::Part);
 
     pushed(&prefetch, &vfs);
-    prefetch.has_other_core = false;
+    prefetch.other_cores = 0;
     assert_eq!(access(&prefetch, 12), Access::Unknown, "there is one core");
 }
 
@@ -596,4 +598,72 @@ fn a_read_takes_two_locks_if_its_block_is_cached_and_four_before_it_is_decoded()
     assert_eq!(locks(2 * BLOCK_SIZE + READ), 2);
     // It is not kept after this.
     assert_eq!(locks(3 * BLOCK_SIZE - READ), 2);
+}
+
+/// Returns a mount of files with these names, all of them one picture, and the files of
+/// its converted tree.
+fn converted(names: &[&str]) -> (Arc<Vfs>, Vec<Ino>) {
+    let picture = Pcx::indexed(2, 2, vec![1, 2, 3, 4]).file();
+    let file = |&name: &&str| {
+        let file = File {
+            source: Source::Bytes(picture.clone()),
+            modified: 0,
+        };
+        (name.to_owned(), Node::File(file))
+    };
+    let entries = names.iter().map(file).collect();
+    let vfs = mount(Directory { entries }, Method::Zlib, CACHE_SIZE);
+    let tree = vfs.lookup(Ino::ROOT, "converted").unwrap().ino;
+    let files = files_in(&vfs, tree);
+    assert_eq!(files.len(), names.len());
+    (vfs, files)
+}
+
+/// Requests the attributes of a file, converts what is queued then, and returns that.
+fn converted_after(prefetch: &Prefetch, vfs: &Vfs, ino: Ino) -> Vec<Ino> {
+    prefetch.note_getattr(vfs, ino);
+    vfs.getattr(ino).unwrap();
+    let take = || prefetch.conversions.with(Conversions::take);
+    let queued = Vec::from_iter(std::iter::from_fn(take));
+    queued.iter().for_each(|&ino| convert(vfs, ino));
+    queued
+}
+
+fn with_other_cores(count: usize) -> Prefetch {
+    let mut prefetch = Prefetch::default();
+    prefetch.other_cores = count;
+    prefetch
+}
+
+#[test]
+fn converted_files_taken_in_order_have_the_next_ones_made() {
+    let (vfs, files) = converted(&["0.pcx", "1.pcx", "2.pcx", "3.pcx", "4.pcx"]);
+    let prefetch = with_other_cores(1);
+    let rendered = || vfs.reader().stats.to_json()["bytes_rendered"].as_u64();
+    assert_eq!(converted_after(&prefetch, &vfs, files[0]), []);
+    assert_eq!(converted_after(&prefetch, &vfs, files[1]), files[2..4]);
+    let before = rendered();
+    assert_eq!(converted_after(&prefetch, &vfs, files[1]), []);
+    vfs.read(files[2], 0, 4096).unwrap();
+    assert_eq!(rendered(), before, "it was made already");
+    assert_eq!(converted_after(&prefetch, &vfs, files[2]), files[4..]);
+    assert_eq!(converted_after(&prefetch, &vfs, files[3]), []);
+}
+
+#[test]
+fn converted_files_taken_in_another_order_are_not_made_ahead() {
+    let (vfs, files) = converted(&["0.pcx", "1.pcx", "2.pcx", "3.pcx", "4.pcx"]);
+    let prefetch = with_other_cores(1);
+    for number in [3, 1, 0] {
+        assert_eq!(converted_after(&prefetch, &vfs, files[number]), []);
+    }
+}
+
+#[test]
+fn a_single_core_converts_nothing_ahead() {
+    let (vfs, files) = converted(&["0.pcx", "1.pcx", "2.pcx"]);
+    let prefetch = with_other_cores(0);
+    for &file in &files {
+        assert_eq!(converted_after(&prefetch, &vfs, file), []);
+    }
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::content::Access;
-use crate::mount::{Attr, Error, Extent, Ino, Result, Vfs};
+use crate::mount::{Attr, Extent, Ino, Result, Vfs};
 
 /// A tree by the numbers of its inodes. Each lookup that is counted keeps a number until it is
 /// forgotten.

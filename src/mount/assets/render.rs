@@ -98,6 +98,12 @@ impl<'m> Assets<'m> {
         })
     }
 
+    /// Renders a file before it is requested. Errors are left to the reader, whose request
+    /// renders it again.
+    pub(crate) fn render_ahead(self, node: &Node<'_>) {
+        let _ = self.rendered_bytes(node, 0..0);
+    }
+
     /// Returns the size of a file in bytes. One that was declared without a size is
     /// decoded or rendered if no cache knows it.
     pub(crate) fn size_of(self, node: &Node<'_>) -> io::Result<u64> {

@@ -60,7 +60,6 @@ fn asset_of(vfs: &Vfs, file: FileId) -> Option<Ino> {
     Some(root.other(index).ino())
 }
 
-
 /// Edited files by the assets that they show.
 struct Edits<'a> {
     vfs: &'a Vfs,

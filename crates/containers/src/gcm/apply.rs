@@ -352,7 +352,7 @@ fn raw_name(job: &mut Job<'_>, node: NodeId) -> Vec<u8> {
     if !entry.is_added {
         return entry.raw().to_vec();
     }
-    let (raw, _, _) = SHIFT_JIS.encode(&entry.name);
+    let (raw, _, _) = SHIFT_JIS.encode(entry.name);
     let is_name = SHIFT_JIS.decode_without_bom_handling(&raw).0 == *entry.name;
     let raw = raw.into_owned();
     if !is_name || raw.iter().any(|&byte| byte < b' ') {

@@ -223,7 +223,7 @@ fn raw_name(job: &mut Job<'_>, node: NodeId) -> Vec<u8> {
     if !entry.is_added {
         return entry.raw().to_vec();
     }
-    let raw = to_windows_1252(&entry.name).into_owned();
+    let raw = to_windows_1252(entry.name).into_owned();
     let is_allowed = |byte: &u8| *byte >= b' ' && !RESERVED.contains(byte);
     let is_name = windows_1252(&raw) == *entry.name;
     if !is_name || raw.len() > MAX_NAME || !raw.iter().all(is_allowed) {

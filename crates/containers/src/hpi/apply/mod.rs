@@ -30,7 +30,7 @@ pub(super) fn apply(hpi: &Hpi, directory: Directory, job: &mut Job<'_>) -> Resul
 /// Refuses added entries whose names the format has no place for.
 fn check_names(job: &mut Job<'_>) {
     for node in job.added() {
-        let name = &*job.tree.node(node).name;
+        let name = job.tree.node(node).name;
         let raw = to_windows_1252(name);
         if windows_1252(&raw) != name || raw.contains(&b'\\') || raw.contains(&0) {
             job.refuse(node, "no name for an HPI archive (Windows-1252)");
@@ -44,7 +44,7 @@ fn check_names(job: &mut Job<'_>) {
 fn raw_name(tree: &Tree, node: NodeId) -> Vec<u8> {
     let node = tree.node(node);
     match node.is_added {
-        true => to_windows_1252(&node.name).into_owned(),
+        true => to_windows_1252(node.name).into_owned(),
         false => node.raw().to_vec(),
     }
 }
