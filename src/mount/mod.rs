@@ -23,7 +23,7 @@
 //!   numbers, `place` knows paths and parents, and `control` is the directory `.hpimount`.
 //!
 //! What generates the directories of assets is a function that `tree` gets from `assets`
-//! ([`Show`](tree::Show)): the only way up.
+//! (`tree::Show`): the only way up.
 //!
 //! # Lock order
 //!

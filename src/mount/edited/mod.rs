@@ -38,7 +38,7 @@ use hpimount_containers::changes::{Edited, NewFile, Report, Weight};
 use hpimount_containers::io::{self, read_vec};
 use hpimount_containers::volume::FileId;
 
-/// Returns the new assets that edited files of a mount show, as [`Convert::convert`] does;
+/// Returns the new assets that edited files of a mount show, as [`Converter`] does;
 /// `asset` finds the asset with a number. They are kept in the storage of `reader`.
 ///
 /// # Errors

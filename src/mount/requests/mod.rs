@@ -74,7 +74,9 @@ impl Vfs {
     /// Returns the inode with this number, for requests that resolve it once.
     ///
     /// # Errors
-    /// Returns an error under the same conditions as [`MountTree::node`].
+    /// Returns [`Error::NotFound`](super::Error::NotFound) for inodes that exist only while
+    /// the kernel remembers them, [`Error::Stale`](super::Error::Stale) for numbers that may
+    /// have been dropped, or an error if its directory cannot be built again.
     pub fn node(&self, ino: Ino) -> Result<Node<'_>> {
         self.mount.node(ino)
     }
