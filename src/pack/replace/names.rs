@@ -88,7 +88,7 @@ fn fit(tree: &Tree, node: NodeId, wanted: &[&str], folded: &[String]) -> Option<
         if at == NodeId(0) {
             return None;
         }
-        let name = &*tree.node(at).name;
+        let name = tree.node(at).name;
         if name != *part {
             fit = Fit::PathInOtherCase;
             if name.to_lowercase() != **folded {
