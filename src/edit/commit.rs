@@ -12,7 +12,6 @@ use super::inode::{Body, Bytes, Note, Own};
 use super::inodes::Inodes;
 use super::names::{INSIDE, Use, is_converted, join, may_be_of, use_of};
 use super::plan::{Tried, Untried};
-use super::renew::Renewed;
 use super::version::New;
 use super::watch::Signal;
 use super::{EditedMount, Result, at, errno};
@@ -156,7 +155,9 @@ impl EditedMount {
         let superseded = tried.take_superseded();
         let outdated = tried.take_outdated();
         let renewed = self.copy_anew(tried.version(), outdated)?;
-        let others = superseded.iter().chain(renewed.iter().map(Renewed::path));
+        let others = superseded
+            .iter()
+            .chain(renewed.iter().map(|one| one.path()));
         let placed = self.throw_all_away(others).and_then(|thrown_away| {
             let placed = self.place(path, unfinished);
             placed.inspect_err(|_| self.put_back(thrown_away))

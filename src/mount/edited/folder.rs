@@ -56,8 +56,8 @@ impl<'a> Edits<'a> {
         self.directory(edited.folder, &tree.root, &edited.path, "")
     }
 
-    /// Takes the files of the view of an asset of which the converted tree has none. Others
-    /// are edited there, so that a value has one place.
+    /// Takes the files of the view of an asset, unless the converted tree has files of it:
+    /// these are edited there, so that a value has one place.
     fn view(&mut self, asset: Ino, edited: EditedFolder) -> io::Result<()> {
         let node = self.vfs.node(asset).map_err(unexpected)?;
         let Ok(view) = hidden::meta_of(self.vfs, &node) else {
