@@ -4,7 +4,7 @@
 use std::fs;
 
 use testkit::fuse_test;
-use testkit::limits::{peak_memory_of, program_memory_of};
+use testkit::limits::peak_beside_program;
 use testkit::mount::Fixture;
 use testkit::mounted::stats;
 use testkit::sources::{file, folder, names};
@@ -36,11 +36,8 @@ fn enter(what: &str, fixture: Fixture, directory: impl Fn(usize) -> String) {
     let held = stats(&mount)["cache"]["bytes"].as_u64().unwrap();
     assert!(held <= budget as u64 + (128 << 10), "{held}");
     let pid = mount.pid().to_string();
-    let (peak, program) = (peak_memory_of(&pid), program_memory_of(&pid));
-    assert!(
-        peak - program < BESIDE,
-        "{peak} bytes, {program} of them the program"
-    );
+    let peak = peak_beside_program(&pid);
+    assert!(peak < BESIDE, "{peak} bytes");
     trial::record(
         what,
         count,

@@ -12,7 +12,7 @@ use hpimount_containers::hpi::chunk::Method;
 
 use fixtures::hip::Hip;
 use fixtures::hpi::{self, V1, file};
-use testkit::limits::peak_memory_of;
+use testkit::limits::peak_beside_program;
 use testkit::mount::others::forget_names;
 use testkit::mount::{Mount, eventually, has_programs, hpi, run};
 use testkit::mounted::{counter, mounted, stats};
@@ -71,7 +71,7 @@ fn the_size_of_a_very_large_file_is_found_without_keeping_its_bytes() {
     let mount = fixture.mount(&["-o", "cachesize=16M"]);
     let size = fs::metadata(mount.file(KEYS)).unwrap().len();
     assert!(size > 20 << 20, "{size}");
-    let peak = peak_memory_of(&mount.pid().to_string());
+    let peak = peak_beside_program(&mount.pid().to_string());
     assert!(peak < (16 << 20) + BESIDE, "{peak} bytes for {size}");
     assert_eq!(stats(&mount)["cache"]["spooled"], 0);
 }
@@ -146,7 +146,7 @@ fn entered_directories_are_evicted_and_keep_their_inode_numbers() {
     assert_eq!(first[below.to_str().unwrap()], number);
     assert_eq!(names(&below).len(), 3000);
 
-    let peak = peak_memory_of(&mount.pid().to_string());
+    let peak = peak_beside_program(&mount.pid().to_string());
     assert!(peak < (4 << 20) + BESIDE, "{peak} bytes");
     trial::record(
         "nested archives, all listed three times, once after dropping inodes",
@@ -294,11 +294,11 @@ fn the_largest_directories_that_archives_may_have_stay_within_the_limits() {
         archive = V1::new(vec![file(b"in.ufo", packed)]).build().bytes;
     }
     let mount = mounted(&archive, "cachesize=64M");
-    let before = peak_memory_of(&mount.pid().to_string());
+    let before = peak_beside_program(&mount.pid().to_string());
     let deepest = (0..15).fold(mount.path().to_owned(), |path, _| path.join("in.ufo.d"));
     assert_eq!(found_below(&deepest), files + 1);
     assert_eq!(counter(&mount, "errors"), 0);
-    let peak = peak_memory_of(&mount.pid().to_string());
+    let peak = peak_beside_program(&mount.pid().to_string());
     let limit = (64 << 20) + BESIDE + files * ENTRY;
     assert!(peak < limit, "{peak} bytes, {before} before, limit {limit}");
     trial::record(
@@ -322,7 +322,7 @@ fn the_converted_tree_of_the_largest_directory_stays_within_the_limits() {
     let mount = mounted(&archive, "cachesize=64M");
     assert_eq!(found_below(&mount.path().join("converted")), files + 1);
     assert_eq!(counter(&mount, "errors"), 0);
-    let peak = peak_memory_of(&mount.pid().to_string());
+    let peak = peak_beside_program(&mount.pid().to_string());
     let limit = (64 << 20) + BESIDE + files * (2 * ENTRY + CONVERTED);
     assert!(peak < limit, "{peak} bytes, limit {limit}");
     trial::record(
@@ -344,6 +344,6 @@ fn describing_an_archive_of_the_most_layers_takes_little_memory() {
         let text = fs::read_to_string(mount.file(file)).unwrap();
         assert_eq!(text.matches("\"LDBG\"").count(), LAYERS as usize, "{file}");
     }
-    let peak = peak_memory_of(&mount.pid().to_string());
+    let peak = peak_beside_program(&mount.pid().to_string());
     assert!(peak < (4 << 20) + 2 * BESIDE, "{peak} bytes");
 }

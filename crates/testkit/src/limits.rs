@@ -39,6 +39,12 @@ pub fn peak_memory_of(pid: &str) -> usize {
     memory_of(pid, "VmHWM:")
 }
 
+/// Returns the peak memory of the process `pid`, without the program's own code and data,
+/// in bytes.
+pub fn peak_beside_program(pid: &str) -> usize {
+    peak_memory_of(pid) - program_memory_of(pid)
+}
+
 /// Returns the resident memory of the program's own code and data in the process `pid`,
 /// in bytes. It is larger without optimization.
 pub fn program_memory_of(pid: &str) -> usize {

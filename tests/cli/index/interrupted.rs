@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use super::{command, hpi_with, indexed, lines, packed};
 use testkit::faulty_fs::{FaultyFs, Mode};
 use testkit::fuse_test;
-use testkit::limits::peak_memory_of;
+use testkit::limits::peak_beside_program;
 use testkit::mount::{Fixture, eventually, has_programs};
 use testkit::sources::folder;
 
@@ -123,7 +123,7 @@ fn memory_does_not_grow_with_the_texts_of_a_source() {
     let entries = (0..TEXTS).map(|number| packed(&format!("{number}.txt"), &text));
     let sources = Sources::new(&hpi_with(entries.collect()));
     let hanging = sources.hang_after(0, &["-o", "cachesize=1M,threads=2"]);
-    let peak = peak_memory_of(&hanging.child.id().to_string());
+    let peak = peak_beside_program(&hanging.child.id().to_string());
     assert!(peak < MOST, "{} MiB", peak >> 20);
     drop(hanging);
     // All of them were kept.
