@@ -103,7 +103,7 @@ pub trait AssetContext {
         None
     }
 
-    /// Returns the files in a directory, given by a path as in [`Wanted::Path`], in
+    /// Returns the files in a directory, given by a path as in [`AssetKey::Path`], in
     /// order.
     fn list(&self, directory: &str) -> Vec<AssetRef> {
         let _ = directory;
@@ -148,7 +148,7 @@ pub trait AssetContext {
     }
 
     /// Returns the files of a type in the archives beside the asset's, in the
-    /// order of [`Wanted::Id`].
+    /// order of [`AssetKey::Id`].
     fn find_type_beside(&self, code: [u8; 4]) -> Vec<AssetRef> {
         let _ = code;
         Vec::new()
@@ -162,7 +162,7 @@ pub trait AssetContext {
     }
 
     /// Returns the name of the asset with this id in its archive, looked up like
-    /// [`Wanted::Id`]. The file name may differ.
+    /// [`AssetKey::Id`]. The file name may differ.
     fn asset_name(&self, id: u32) -> Option<NamedAsset> {
         let _ = id;
         None
