@@ -56,8 +56,14 @@ impl Default for Conversions {
 
 impl Conversions {
     /// Notes that the size or the bytes of a rendered file are requested. Returns whether
-    /// there are files to make for its reader, on `threads` threads.
-    pub(super) fn note(&mut self, node: &Node<'_>, threads: usize) -> bool {
+    /// there are files to make for its reader, on `threads` threads. Files that `is_known`
+    /// accepts need not be made for their attributes.
+    pub(super) fn note(
+        &mut self,
+        node: &Node<'_>,
+        threads: usize,
+        is_known: impl Fn(&Node<'_>) -> bool,
+    ) -> bool {
         let Some((directory, number)) = node.tree().position(node.index) else {
             return false;
         };
@@ -73,7 +79,9 @@ impl Conversions {
         if number > run.number {
             run.count = run.count.saturating_add(1);
             if run.count >= MIN_FILES {
-                self.queue_after(&mut run, node, (directory, number), threads * AHEAD);
+                let is_wanted = |node: &Node<'_>| node.rendered().is_some() && !is_known(node);
+                let position = (directory, number);
+                self.queue_after(&mut run, node, position, threads * AHEAD, is_wanted);
             }
             run.number = number;
         }
@@ -89,6 +97,7 @@ impl Conversions {
         node: &Node<'_>,
         (directory, number): (Index, usize),
         count: usize,
+        is_wanted: impl Fn(&Node<'_>) -> bool,
     ) {
         let entries = |from| (from..).zip(node.tree().entries(directory, from));
         let is_rendered = |index| node.other(index).rendered().is_some();
@@ -98,7 +107,7 @@ impl Conversions {
         let next = entries(number + 1)
             .take(count * GAP)
             .filter(|&(_, (name, index))| {
-                (!has_passed || extension(name) == taken) && is_rendered(index)
+                (!has_passed || extension(name) == taken) && is_wanted(&node.other(index))
             });
         for (at, (_, index)) in next.take(count) {
             if at >= run.queued {

@@ -247,7 +247,9 @@ impl Prefetch {
         if let Ok(node) = vfs.node(ino)
             && node.rendered().is_some()
         {
-            self.conversions.change(|state| state.note(&node, threads));
+            let is_known = |node: &Node<'_>| vfs.assets().known_size(node).is_some();
+            self.conversions
+                .change(|state| state.note(&node, threads, is_known));
         }
     }
 

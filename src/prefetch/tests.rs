@@ -660,6 +660,18 @@ fn converted_files_taken_in_another_order_are_not_made_ahead() {
 }
 
 #[test]
+fn converted_files_of_known_size_are_not_made_again_for_their_attributes() {
+    let (vfs, files) = converted(&["0.pcx", "1.pcx", "2.pcx", "3.pcx"]);
+    for &file in &files {
+        vfs.getattr(file).unwrap();
+    }
+    let prefetch = with_other_cores(1);
+    for &file in &files {
+        assert_eq!(converted_after(&prefetch, &vfs, file), []);
+    }
+}
+
+#[test]
 fn a_single_core_converts_nothing_ahead() {
     let (vfs, files) = converted(&["0.pcx", "1.pcx", "2.pcx"]);
     let prefetch = with_other_cores(0);
