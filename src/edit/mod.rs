@@ -72,7 +72,7 @@ pub(crate) use self::folder::move_to_trash;
 pub use self::list::Entry;
 pub use self::look::Attributes;
 pub(crate) use self::read::EDIT;
-pub use self::snapshot::{OverlayFile, Snapshot};
+pub use self::snapshot::Snapshot;
 
 /// Result of an operation on an inode.
 pub type Result<T> = std::result::Result<T, Errno>;

@@ -12,7 +12,8 @@ use super::inodes::ROOT;
 use super::look::Shown;
 use super::names::is_derived;
 use super::version::Version;
-use super::{EditedMount, OverlayFile, Result, errno, errno_of};
+use super::{EditedMount, Result, errno, errno_of};
+use crate::content::OverlayFile;
 use crate::mount::{Bytes, Ino};
 use crate::sync::lock;
 

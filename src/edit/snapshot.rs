@@ -1,73 +1,20 @@
 //! The state of an edited mount at one time.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::sync::Arc;
 
 use super::names::{CONTROL, MESSAGE, join};
 use super::report::{CHANGES, INFO};
 use super::version::{State, Version};
 use super::{EditedMount, look};
-use crate::content::Bytes;
+use crate::content::OverlayFile;
 use crate::mount::Vfs;
-use hpimount_containers::changes::{Change, NewFile};
-use hpimount_containers::io::ReadAt;
+use hpimount_containers::changes::Change;
 
 /// A version, which stays as it is while it is looked at.
 pub struct Snapshot {
     mount: Arc<EditedMount>,
     version: Arc<Version>,
-}
-
-/// A file of the overlay, which hides the file of a version's tree at its path.
-#[derive(Clone)]
-pub enum OverlayFile {
-    /// A file of DIR as it was saved.
-    Saved(NewFile),
-    /// A text about the changes.
-    Text(Arc<Vec<u8>>),
-}
-
-impl OverlayFile {
-    /// Returns whether it is a file of DIR.
-    pub fn is_saved(&self) -> bool {
-        matches!(self, Self::Saved(_))
-    }
-
-    /// Returns its size in bytes.
-    pub fn size(&self) -> u64 {
-        match self {
-            Self::Saved(file) => file.len(),
-            Self::Text(text) => text.len(),
-        }
-    }
-
-    /// Returns when it was modified, in seconds since 1970; a text is made at the moment.
-    pub fn modified(&self) -> i64 {
-        match self {
-            Self::Saved(file) => file.modified().unwrap_or_default(),
-            Self::Text(_) => jiff::Timestamp::now().as_second(),
-        }
-    }
-
-    /// Reads bytes of it; fewer than wanted at its end.
-    ///
-    /// # Errors
-    /// Returns the error of reading DIR.
-    pub fn read(&self, offset: u64, size: u32) -> io::Result<Bytes> {
-        match self {
-            Self::Saved(file) => {
-                let left = file.len().saturating_sub(offset);
-                let mut bytes = vec![0; left.min(size.into()) as usize];
-                file.read_exact_at(&mut bytes, offset)?;
-                Ok(Bytes::Owned(bytes))
-            }
-            Self::Text(text) => {
-                let range = offset..offset.saturating_add(size.into());
-                Ok(Bytes::part_of(text.clone(), range))
-            }
-        }
-    }
 }
 
 impl EditedMount {

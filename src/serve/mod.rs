@@ -6,7 +6,7 @@
 //! Reading threads have the tree and no sockets (`dispatch`, `site`): each takes the next work from a
 //! queue (`pieces`, `job`) and returns an answer (`answer`), or a piece of one. There is a module
 //! for each route: `nfs` with its `handles` and `nodes` (`live` for trees that follow a folder of
-//! edits), `file`, `list`, `dav`, `thumb`, `zip`, `search`, `place`, `page`; `kind` knows
+//! edits, which `edited` has), `file`, `list`, `dav`, `thumb`, `zip`, `search`, `place`, `page`; `kind` knows
 //! the types of files. `offline` answers requests without
 //! a network.
 
@@ -14,6 +14,8 @@ mod answer;
 mod connection;
 mod dav;
 mod dispatch;
+#[cfg(edit)]
+mod edited;
 mod file;
 mod guard;
 mod handles;
@@ -22,7 +24,6 @@ mod http;
 mod job;
 mod kind;
 mod list;
-#[cfg_attr(not(edit), path = "live_elsewhere.rs")]
 mod live;
 mod names;
 mod nfs;
@@ -52,10 +53,11 @@ use tokio::runtime::Builder;
 use tokio::sync::watch;
 
 pub use self::connection::Patience;
+#[cfg(edit)]
+pub use self::edited::EditedTree;
 pub use self::guard::{Guard, HostName, Network, Token};
 pub use self::handles::Handles;
 use self::job::{Job, Work};
-pub use self::live::LiveTree;
 pub use self::page::has_explorer;
 use self::pieces::Queue;
 pub use self::site::{Equipment, Share, SourceIdentity};

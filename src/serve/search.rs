@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Policy, Refusal};
 use super::kind;
-use super::live::Snapshot;
 use super::names::Collected;
 use super::route::{Progress, Query};
 use super::site::{Place, Site};
@@ -139,13 +138,17 @@ pub(super) fn answer(site: &Arc<Site>, query: &Query) -> Result<Answer, Refusal>
     ))
 }
 
-/// Returns some of the wanted paths, from number `after` on, and the number of the next one. Those in a folder of edits come first: they may be new.
+/// Returns some of the wanted paths, from number `after` on, and the number of the next one.
+/// Paths in a folder of edits come first: they may be new.
 fn named(
     site: &Arc<Site>,
     after: u64,
     is_wanted: impl Fn(&str) -> bool,
 ) -> (Vec<String>, Option<u64>) {
-    let edited = site.snapshot().map(Snapshot::paths).unwrap_or_default();
+    let edited = site
+        .snapshot()
+        .map(|snapshot| snapshot.paths())
+        .unwrap_or_default();
     let count = edited.len() as u64;
     let new = edited.iter().filter(|path| is_wanted(path));
     let found = |path: &String| Some(Place::find(site, path).ok()?.found.path.clone());

@@ -11,12 +11,12 @@ use sha2::{Digest, Sha256};
 
 use super::answer::{Answer, Broken, Content, Pieces, Policy, Refusal};
 use super::handles::Handles;
-use super::live::{LiveTree, OverlayFile, Snapshot};
+use super::live::{LiveTree, Snapshot};
 use super::names::Names;
 use super::nodes::Nodes;
 use super::range::Tag;
 use super::texts::Texts;
-use crate::content::Access;
+use crate::content::{Access, OverlayFile};
 use crate::inspect::path::{Found, find};
 use crate::memory::budget::Budget;
 use crate::memory::cache::{Cache, Value as Cached};
@@ -51,7 +51,8 @@ enum Tree {
     /// A tree that stays as it is.
     Fixed(Arc<Vfs>),
     /// One that follows a folder of edits.
-    Live(LiveTree),
+    #[cfg_attr(not(edit), expect(dead_code, reason = "only `edited` makes one"))]
+    Live(Box<dyn LiveTree>),
 }
 
 /// What lasts for as long as the server.
@@ -96,10 +97,10 @@ impl Share {
 
     /// Creates the share of a tree that follows a folder of edits.
     #[cfg(edit)]
-    pub fn live(live: LiveTree, equipment: Equipment) -> Self {
+    pub fn live(live: super::EditedTree, equipment: Equipment) -> Self {
         Self {
             common: Common::new(live.now().vfs(), equipment),
-            tree: Tree::Live(live),
+            tree: Tree::Live(Box::new(live)),
         }
     }
 
@@ -123,7 +124,7 @@ impl Share {
     pub(super) fn nodes(&self) -> &dyn Nodes {
         match &self.tree {
             Tree::Fixed(vfs) => &**vfs,
-            Tree::Live(live) => live,
+            Tree::Live(live) => &**live,
         }
     }
 
@@ -186,7 +187,7 @@ impl Common {
 pub(super) struct Site {
     vfs: Arc<Vfs>,
     /// The version of a tree that follows a folder of edits.
-    snapshot: Option<Snapshot>,
+    snapshot: Option<Arc<dyn Snapshot>>,
     pub(super) common: Arc<Common>,
 }
 
@@ -217,8 +218,8 @@ impl Site {
     }
 
     /// Returns the version of a tree that follows a folder of edits.
-    pub(super) fn snapshot(&self) -> Option<&Snapshot> {
-        self.snapshot.as_ref()
+    pub(super) fn snapshot(&self) -> Option<&dyn Snapshot> {
+        self.snapshot.as_deref()
     }
 
     /// Returns the tag of the bytes of an entry; `None` for directories, and for files
@@ -411,7 +412,11 @@ impl Drop for Place {
 }
 
 /// Finds the file of the overlay at a path.
-fn find_in_overlay(site: &Site, snapshot: &Snapshot, path: &str) -> Option<(Found, OverlayFile)> {
+fn find_in_overlay(
+    site: &Site,
+    snapshot: &dyn Snapshot,
+    path: &str,
+) -> Option<(Found, OverlayFile)> {
     let vfs = &site.vfs;
     let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
     let around = find(vfs, directory).ok()?;

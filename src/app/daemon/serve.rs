@@ -16,7 +16,7 @@ use crate::app::{Failure, MountOptions, shortened, tell};
 use crate::mount::{Sources, Vfs};
 use crate::platform::url_opener;
 #[cfg(edit)]
-use crate::serve::LiveTree;
+use crate::serve::EditedTree;
 use crate::serve::{
     self, Equipment, Guard, Handles, HostName, Network, Patience, Serving, Share, SourceIdentity,
     Texts, Token,
@@ -174,7 +174,7 @@ fn follow(
     let equipment = equip(SourceIdentity::of(&sourced.prepared));
     let opened = sourced.follow_folder()?;
     let mount = sourced.open(opened, vfs_options, confined, |_, _| {})?;
-    let share = confined.run(move || Arc::new(Share::live(LiveTree::new(mount), equipment)));
+    let share = confined.run(move || Arc::new(Share::live(EditedTree::new(mount), equipment)));
     share.map_err(Failure::no_thread)
 }
 
