@@ -619,7 +619,8 @@ fn converted(names: &[&str]) -> (Arc<Vfs>, Vec<Ino>) {
     (vfs, files)
 }
 
-/// Requests the attributes of a file, converts what is queued then, and returns that.
+/// Requests the attributes of a file, and returns the files that are queued then, which it
+/// converts.
 fn converted_after(prefetch: &Prefetch, vfs: &Vfs, ino: Ino) -> Vec<Ino> {
     prefetch.note_getattr(vfs, ino);
     vfs.getattr(ino).unwrap();

@@ -1,5 +1,5 @@
 //! HTTP: only this file and those below it name hyper. It passes requests to the reading
-//! threads, and sends what they answer. Its thread opens no file and parses nothing of a source.
+//! threads, and sends their answers. Its thread opens no file and parses nothing of a source.
 
 mod body;
 

@@ -1,14 +1,14 @@
 //! The tree over the network (`hpi serve`): a page for the browser, HTTP for scripts,
 //! WebDAV for file managers, and NFS for other systems.
 //!
-//! One thread has the connections (`http`, `records`, `connection`). It knows who is answered (`guard`)
-//! and what is asked for (`head`, `route`, `range`), opens no files and parses nothing of a source.
-//! Reading threads have the tree and no sockets (`dispatch`, `site`): each takes the next work from a
-//! queue (`pieces`, `job`) and returns an answer (`answer`), or a piece of one. There is a module
-//! for each route: `nfs` with its `handles` and `nodes` (`live` for trees that follow a folder of
-//! edits, which `edited` has), `file`, `list`, `dav`, `thumb`, `zip`, `search`, `place`, `page`; `kind` knows
-//! the types of files. `offline` answers requests without
-//! a network.
+//! One thread has the connections (`http`, `records`, `connection`). It decides whom to answer
+//! (`guard`) and parses requests (`head`, `route`, `range`), opens no files and parses nothing
+//! of a source. Reading threads have the tree and no sockets (`dispatch`, `site`): each takes
+//! the next work from a queue (`pieces`, `job`) and returns an answer (`answer`), or a piece of
+//! one. There is a module for each route: `nfs` with its `handles` and `nodes` (`live` for trees
+//! that follow a folder of edits, which `edited` implements), `file`, `list`, `dav`, `thumb`,
+//! `zip`, `search`, `place`, `page`; `kind` knows the types of files. `offline` answers requests
+//! without a network.
 
 mod answer;
 mod connection;

@@ -71,9 +71,9 @@ struct ChangedFiles {
     pool: Arc<FilePool>,
     table: Arc<FileTable>,
     identities: Vec<FileIdentity>,
-    /// The paths of files relative to the root, if they are not those for messages.
+    /// The paths of files relative to the root, if messages show other ones.
     raw: HashMap<usize, Box<Path>>,
-    /// The files of which the log has a line that they were changed.
+    /// The files whose change has a line in the log.
     reported: Mutex<HashSet<usize>>,
 }
 

@@ -88,8 +88,8 @@ impl WindowsNames {
     }
 }
 
-/// Returns a path as Windows compares it: letter by letter, unlike languages, in which the
-/// same letter may be another one at the end of a word.
+/// Returns a path as Windows compares it: each letter alone, while some languages have other
+/// letters at the end of a word.
 fn in_upper_case(path: &str) -> String {
     let upper = |c: char| {
         let mut letters = c.to_uppercase();

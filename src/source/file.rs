@@ -64,7 +64,7 @@ impl OpenFile {
         }
     }
 
-    /// Remembers what it is now.
+    /// Remembers the current version.
     fn keep(&self, now: &FileStat) {
         let mut kept_as = lock(&self.kept_as);
         let (contents, versions) = kept_as.get_or_insert_with(|| (now.contents(), Vec::new()));

@@ -148,8 +148,8 @@ fn an_index_of_a_million_archives_in_a_small_file_ends_and_says_so() {
     );
     let connection = rusqlite::Connection::open(&database).unwrap();
     let number = |query| connection.query_row(query, [], |row| row.get::<_, i64>(0));
-    // All of the outer archive and of the first one in it, and the file in each of 49
-    // archives in the latter.
+    // All of the outer archive and of the first one in it, and one file in each of 49
+    // archives of that one.
     let entries = number("SELECT count(*) FROM entries").unwrap();
     assert_eq!(entries, 2 * COUNT as i64 + 49);
     let errors = "SELECT count(*) FROM sources WHERE error LIKE '%archives in archives%'";

@@ -1,4 +1,4 @@
-//! Edited files in `X.meta`, of assets of which the converted tree has none.
+//! Edited files in `X.meta` of assets without converted files.
 
 use std::fs;
 

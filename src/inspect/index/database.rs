@@ -408,7 +408,7 @@ impl Kind {
     }
 }
 
-/// Opens a database. An index, or what was empty and is one now, can be written to.
+/// Opens a database. An index can be written to; an empty file becomes one.
 fn connect(path: &Path) -> rusqlite::Result<(Connection, Kind)> {
     let mut connection = Connection::open(path)?;
     connection.busy_handler(Some(wait))?;

@@ -142,8 +142,8 @@ pub(crate) fn editable(mount: &MountTree, shown: &Node<'_>) -> io::Result<String
 /// The pixels of pictures and the scenes of models are accounted for where they are read.
 const MEMORY_OF_EDIT: u64 = 8;
 
-/// How many times the bytes of an asset the encoding of a picture takes: the asset without
-/// earlier edits, with them and with this one, and what is read again to be compared.
+/// Memory of encoding a picture as a multiple of the bytes of the asset: the asset without
+/// earlier edits, with them and with this one, and the result, which is read to compare it.
 const MEMORY_OF_PICTURE: u64 = 4;
 
 /// Returns the memory for the encoding of an asset and edited files that have `length`

@@ -60,7 +60,7 @@ impl Assets<'_> {
         let budget = self.mount.reader.budget();
         let failed = |error| self.mount.failed(asset, &error);
         // A pixel takes eight bytes while its PNG file is read. Two previews at a time
-        // leave memory for what they are made of.
+        // leave memory for their assets.
         let max_pixels = budget.limit() / 32;
         let _memory = budget
             .reserve("its preview", budget.limit() / 3, true)

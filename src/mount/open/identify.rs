@@ -27,7 +27,7 @@ impl Prepared {
     }
 }
 
-/// Adds a file, or a directory with what is in it down to this depth.
+/// Adds a file, or a directory and its contents down to this depth.
 fn identify_all(path: &Path, depth: usize, mut hasher: &mut dyn Hasher) {
     path.hash(&mut hasher);
     let Ok(file) = fs::File::open(path) else {

@@ -1,4 +1,4 @@
-//! What is known of inodes beside their attributes: what they show, and what they are in.
+//! Descriptions of inodes beside their attributes: their formats, assets and places.
 
 use super::Vfs;
 use crate::mount::assets::picture::format_of;

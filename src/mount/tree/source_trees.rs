@@ -183,7 +183,7 @@ impl SourceTrees {
     }
 
     /// Assigns inode numbers to the trees, and adds the control directory, whose
-    /// `info.json` names the sources, those that were skipped, and what was `applied`.
+    /// `info.json` names the sources, the skipped ones, and the `applied` changes.
     /// The directory is missing if there are too many entries for it, which is logged.
     pub(crate) fn graft(
         self,

@@ -35,7 +35,7 @@ pub(super) struct Sent {
     state: State,
     /// The memory of the pieces that are not sent.
     charge: Charge,
-    /// Number of bytes that follow, if that is known.
+    /// Number of bytes that follow, if the length was announced.
     left: Option<u64>,
 }
 
@@ -55,7 +55,7 @@ enum State {
 }
 
 impl Sent {
-    /// Creates the body with some contents, of which `length` bytes are sent if that is known.
+    /// Creates the body with some contents. It has `length` bytes, if one is announced.
     /// Its pieces count towards `charge`.
     pub(super) fn new(
         connection: Rc<Connection>,

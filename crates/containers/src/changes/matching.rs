@@ -31,9 +31,9 @@ pub(crate) struct Inside {
 /// The edited files that show assets of an archive.
 #[derive(Default)]
 pub struct Edited {
-    /// Those of its converted tree.
+    /// The files in its converted tree.
     pub converted: Option<EditedFolder>,
-    /// Those in the directories with the metadata of assets, each with its asset.
+    /// The files in the metadata directories of assets, each with its asset.
     pub views: Vec<(FileId, EditedFolder)>,
 }
 

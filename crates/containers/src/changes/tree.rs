@@ -465,7 +465,7 @@ impl Tree {
     }
 }
 
-/// Makes room for another element of a long list, of which at most a fifth is free.
+/// Makes room for another element of a long list. At most a fifth of the list is spare.
 pub(super) fn reserve<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {
         list.reserve_exact((list.len() / 4).max(16));

@@ -51,7 +51,7 @@ pub fn plain_name(name: &str) -> Cow<'_, str> {
     if !name.contains('%') {
         return Cow::Borrowed(name);
     }
-    // Whether it is a name of a device is known when the rest is.
+    // Only the whole name tells whether it names a device.
     let first = escaped_char(name).filter(char::is_ascii_alphabetic);
     let mut rest = &name[if first.is_some() { ESCAPE } else { 0 }..];
     let mut plain = String::with_capacity(name.len());
@@ -108,9 +108,9 @@ fn escaped_char(text: &str) -> Option<char> {
     (digits.chars().all(is_digit) && number.is_ascii()).then_some(number.into())
 }
 
-/// Returns the character for which `%XX` at the start of a text stands: what the text is the
-/// end of, or the whole of if it `is_first`, would have that character escaped. No name has a
-/// slash or a NUL.
+/// Returns the character that `%XX` at the start of a text escapes, if the name that ends
+/// with this text, or is the text if it `is_first`, needs the escape. No name has a slash or a
+/// NUL.
 fn meaning(text: &str, is_first: bool) -> Option<char> {
     let c = escaped_char(text)?;
     let rest = &text[ESCAPE..];

@@ -201,7 +201,7 @@ fn locate<'a>(
         .map_err(|(_, error)| error_of(&error, source.len()))
 }
 
-/// Reads the directory and declares the files. `parts` are those of the source. Returns
+/// Reads the directory and declares the files. `parts` are the parts of the source. Returns
 /// the range of the directory as well.
 ///
 /// # Errors

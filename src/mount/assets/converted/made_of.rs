@@ -1,4 +1,4 @@
-//! The way from assets to what they are converted to.
+//! The converted files of assets.
 
 use crate::mount::assets::Assets;
 use crate::mount::tree::place;

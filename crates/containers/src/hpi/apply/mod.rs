@@ -59,7 +59,7 @@ struct Places {
 }
 
 impl Places {
-    /// Creates the places of an original, in which `blocks` are not file data. `end` is the
+    /// Creates the places of an original. `blocks` hold other data than files; `end` is the
     /// offset of the line at the end.
     fn new(hpi: &Hpi, end: u64, blocks: &[Range<u64>]) -> Result<Self> {
         let files = (0..hpi.files.len() as u32).map(FileId);
