@@ -10,11 +10,12 @@ use rustix::io::Errno;
 use super::folder::REJECTED;
 use super::inode::{Body, Bytes, Note, Own};
 use super::inodes::Inodes;
-use super::names::{INSIDE, Use, is_converted, join, may_be_of, use_of};
+use super::names::{INSIDE, Use, is_converted, may_be_of, use_of};
 use super::plan::{Tried, Untried};
 use super::version::New;
 use super::watch::Signal;
 use super::{EditedMount, Result, at, errno};
+use crate::namespace::joined;
 use crate::platform::unix::open_beneath;
 use crate::sync::lock;
 
@@ -242,7 +243,7 @@ impl EditedMount {
 
     /// Does the same for all files below a directory.
     pub(super) fn keep_below(&self, directory: &str) -> Result<()> {
-        let prefix = join(directory, "");
+        let prefix = joined(directory, "");
         let mut paths = Vec::new();
         self.current().edits.each(&mut |path, _| {
             if path.starts_with(&prefix) {

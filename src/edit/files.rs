@@ -17,10 +17,11 @@ use rustix::io::Errno;
 use super::folder::{MAX_NAME, split};
 use super::inode::{Body, Bytes, Handle, Inode, Own};
 use super::look::{Attributes, of_own};
-use super::names::{is_converted, is_derived, join};
+use super::names::{is_converted, is_derived};
 use super::watch::Signal;
 use super::{EditedMount, Result, errno};
 use crate::mount::{self, FileKind};
+use crate::namespace::joined;
 use crate::platform::FileStat;
 use crate::platform::unix::open_beneath;
 use crate::source::WHITEOUT;
@@ -238,7 +239,7 @@ impl EditedMount {
         let directory = inodes.path(parent).ok_or(Errno::STALE)?;
         drop(inodes);
         self.check_place(parent, &directory)?;
-        Ok((parent, join(&directory, name)))
+        Ok((parent, joined(&directory, name)))
     }
 
     /// Checks that there can be new entries in a directory, which is at `path`.

@@ -11,10 +11,10 @@ use std::time::{Instant, SystemTime};
 
 use super::changed::Changes;
 use super::inode::{Body, Directory, Found, Handle, Inode, Own};
-use super::names::join;
 use super::version::{Kept, State, Version};
 use crate::memory::budget::Charge;
 use crate::mount::FileKind;
+use crate::namespace::joined;
 
 /// The root directory.
 pub(super) const ROOT: u64 = 1;
@@ -374,7 +374,7 @@ impl Inodes {
     pub(super) fn missing_in(&self, directory: &str) -> Vec<String> {
         let prefix = match directory.is_empty() {
             true => String::new(),
-            false => join(&self.folded(directory), ""),
+            false => joined(&self.folded(directory), ""),
         };
         let after = self.missing.range(prefix.clone()..);
         let inside = after.map_while(|(path, why)| Some((path.strip_prefix(&*prefix)?, why)));

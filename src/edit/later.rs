@@ -15,9 +15,10 @@ use super::EditedMount;
 use super::folder::{UNFINISHED, split};
 use super::inode::{Body, Note};
 use super::inodes::Inodes;
-use super::names::{Use, join};
+use super::names::Use;
 use super::watch::{Signal, Watch, changed_name};
 use crate::mount::is_plain;
+use crate::namespace::joined;
 use crate::platform::unix::open_beneath;
 use crate::platform::{FileKind, FileStat};
 use crate::source::{OPAQUE, WHITEOUT};
@@ -289,7 +290,7 @@ impl EditedMount {
             let Some(name) = changed_name(&text).filter(|name| ![".", ".."].contains(name)) else {
                 continue;
             };
-            let inner = join(path, name);
+            let inner = joined(path, name);
             if entry.file_type() == FileType::Directory && inner.split('/').count() < MAX_DEPTH {
                 self.scan(&inner, found);
             }
@@ -338,7 +339,7 @@ pub(super) fn show_anew(inodes: &mut Inodes, changed: &[String]) {
     for number in owned {
         let path = inodes.path(number).unwrap_or_default();
         let is_changed = changed.iter().any(|changed| {
-            changed.is_empty() || path == *changed || path.starts_with(&join(changed, ""))
+            changed.is_empty() || path == *changed || path.starts_with(&joined(changed, ""))
         });
         // Who has it open to write it is the last to do so, as on a local file system.
         let is_free = inodes.get(number).is_some_and(|inode| {

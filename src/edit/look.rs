@@ -7,11 +7,12 @@ use rustix::io::Errno;
 
 use super::inode::{Body, Directory, Inode, Own, Place};
 use super::inodes::{Inodes, ROOT};
-use super::names::{CONTROL, MESSAGE, is_converted, is_derived, join};
+use super::names::{CONTROL, MESSAGE, is_converted, is_derived};
 use super::report::{CHANGES, INFO};
 use super::version::Version;
 use super::{EditedMount, Result, errno, errno_of};
 use crate::mount::{Attr, FileKind, Ino};
+use crate::namespace::joined;
 use crate::sync::lock;
 
 /// Permission bits of writing for the owner.
@@ -88,7 +89,7 @@ impl EditedMount {
             ) {
                 return Err(Errno::NOTDIR);
             }
-            let path = join(&directory, name);
+            let path = joined(&directory, name);
             let own = self.own_entry(&inodes, inodes.exact(parent), name);
             if own.is_none() && inodes.is_missing(&path) {
                 return Err(Errno::NOENT);
@@ -185,13 +186,13 @@ impl EditedMount {
         name: &str,
     ) -> Result<(String, Shown)> {
         let path = lock(&self.inodes).path(parent).ok_or(Errno::STALE)?;
-        let kept = join(&path, name);
+        let kept = joined(&path, name);
         if version.kept.contains_key(&kept) {
             return Ok((name.to_owned(), Shown::Kept(kept)));
         }
         let vfs = &version.vfs;
         let spelling = vfs.spelling(directory, name).unwrap_or(name.to_owned());
-        let kept = join(&path, &spelling);
+        let kept = joined(&path, &spelling);
         if version.kept.contains_key(&kept) {
             return Ok((spelling, Shown::Kept(kept)));
         }
@@ -319,7 +320,7 @@ impl EditedMount {
     ) -> Result<u64> {
         let mut inodes = lock(&self.inodes);
         let parent = inodes.exact(parent);
-        let path = join(&inodes.path(parent).ok_or(Errno::STALE)?, spelling);
+        let path = joined(&inodes.path(parent).ok_or(Errno::STALE)?, spelling);
         if let Some(number) = inodes.entry(parent, spelling)
             && let Some(inode) = inodes.get(number)
             && matches!(inode.body, Body::Shown(of) if of == kind)

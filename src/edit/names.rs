@@ -61,14 +61,6 @@ pub(super) fn use_of(name: &str, has: &dyn Fn(&str) -> bool) -> Use {
     }
 }
 
-/// Returns the path of an entry of a directory.
-pub(super) fn join(directory: &str, name: &str) -> String {
-    match directory.is_empty() {
-        true => name.to_owned(),
-        false => format!("{directory}/{name}"),
-    }
-}
-
 /// Returns whether a path is in a tree of converted assets.
 pub(super) fn is_converted(path: &str) -> bool {
     path.split('/').any(|part| part == CONVERTED)

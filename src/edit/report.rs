@@ -10,10 +10,11 @@ use serde_json::{Map, Value, json};
 
 use super::folder::split;
 use super::inode::Note;
-use super::names::{CONTROL, is_converted, join};
+use super::names::{CONTROL, is_converted};
 use super::version::{State, Version, time_of};
 use super::{EditedMount, at};
 use crate::mount::{FileKind, Ino};
+use crate::namespace::joined;
 use crate::printable::printable;
 use crate::sync::lock;
 use hpimount_assets::view::json::pretty;
@@ -63,7 +64,7 @@ impl EditedMount {
             let size = version.vfs.getattr(ino).ok()?.size;
             version.vfs.read(ino, 0, u32::try_from(size).ok()?).ok()
         };
-        let info = at(&version.vfs, &join(CONTROL, INFO), read).ok()??;
+        let info = at(&version.vfs, &joined(CONTROL, INFO), read).ok()??;
         let mut info: Map<String, Value> = serde_json::from_slice(&info?).ok()?;
         let mut states = BTreeMap::new();
         for row in self.rows(version) {

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::names::{CONTROL, MESSAGE, join};
+use super::names::{CONTROL, MESSAGE};
 use super::report::{CHANGES, INFO};
 use super::version::{State, Version};
 use super::{EditedMount, look};
 use crate::content::OverlayFile;
 use crate::mount::Vfs;
+use crate::namespace::joined;
 use hpimount_containers::changes::Change;
 
 /// A version, which stays as it is while it is looked at.
@@ -78,7 +79,7 @@ impl Version {
     pub(super) fn overlay_names(&self, directory: &str) -> BTreeSet<String> {
         let prefix = match directory {
             "" => String::new(),
-            directory => join(directory, ""),
+            directory => joined(directory, ""),
         };
         let mut names = BTreeSet::new();
         let kept = self.kept.range(prefix.clone()..);

@@ -9,10 +9,11 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
 use super::folder::{REJECTED, TRASH, Writer};
-use super::names::{is_converted, join};
+use super::names::is_converted;
 use crate::content::MadeAssets;
 use crate::memory::budget::Budget;
 use crate::mount::{Edits, OpenCause, OpenError, Options, Prepared, Vfs, each_change};
+use crate::namespace::joined;
 use crate::source::{FilePool, KeptFile};
 use crate::sync::{Mutex, lock};
 use hpimount_containers::changes::{Change, NewFile, Notice};
@@ -194,7 +195,7 @@ impl Recipe {
                 match taken {
                     Some(Change::Directory(inside)) => {
                         refused.push((path.clone(), text.clone()));
-                        each_change(&inside, &join(path, ""), &mut keep);
+                        each_change(&inside, &joined(path, ""), &mut keep);
                     }
                     Some(change) => keep(path, &change),
                     None => {}

@@ -14,7 +14,7 @@ use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::fs::{Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::names::join;
+use crate::namespace::joined;
 use crate::source::{OPAQUE, WHITEOUT};
 use hpimount_containers::changes::is_litter;
 use hpimount_containers::volume::MAX_DEPTH;
@@ -187,7 +187,7 @@ impl Watched {
             let Some(name) = changed_name(&name).filter(|name| ![".", ".."].contains(name)) else {
                 continue;
             };
-            let inner = join(path, name);
+            let inner = joined(path, name);
             if entry.file_type() == FileType::Directory {
                 self.add(&inner, found)?;
             }
@@ -228,7 +228,7 @@ impl Watched {
             let Some(name) = changed_name(&name) else {
                 continue;
             };
-            let path = join(directory, name);
+            let path = joined(directory, name);
             let is_new = flags.intersects(ReadFlags::CREATE | ReadFlags::MOVED_TO);
             if flags.contains(ReadFlags::ISDIR) && is_new {
                 self.add(&path, &mut |inner| send(Signal::Changed(inner)))?;

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::inspect::{Contents, Entry, Role};
 use crate::mount::{self, HeldIno, Vfs};
+use crate::namespace::joined;
 
 /// Number of entries listed at a time.
 const BATCH: usize = 256;
@@ -116,13 +117,5 @@ impl Walk {
     /// entry that was just returned.
     pub(crate) fn archives(&self) -> usize {
         self.levels.last().map_or(0, |level| level.archives)
-    }
-}
-
-/// Returns the path of an entry of a directory.
-pub(crate) fn joined(directory: &str, name: &str) -> String {
-    match directory {
-        "" => name.to_owned(),
-        directory => format!("{directory}/{name}"),
     }
 }

@@ -44,3 +44,11 @@ pub enum FileKind {
     /// A symbolic link.
     Symlink,
 }
+
+/// Returns the path of an entry of a directory; the root has an empty path.
+pub fn joined(directory: &str, name: &str) -> String {
+    match directory {
+        "" => name.to_owned(),
+        directory => format!("{directory}/{name}"),
+    }
+}

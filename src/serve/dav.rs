@@ -15,8 +15,9 @@ use super::kind::media_type;
 use super::list::{Entries, Listed, forget};
 use super::range::{Tag, http_date};
 use super::route::Depth;
-use super::site::{Place, Site, joined, streamed};
+use super::site::{Place, Site, streamed};
 use crate::mount::{Attr, FileKind};
+use crate::namespace::joined;
 use crate::percent::encoded;
 
 /// Most bytes of the body of a request.

@@ -9,11 +9,12 @@ use serde_json::{Map, Value, json};
 use super::answer::{Answer, Broken, Pieces, Policy, Refusal};
 use super::kind;
 use super::range::Tag;
-use super::site::{Place, Site, attr_of_overlay, joined, quoted, streamed};
+use super::site::{Place, Site, attr_of_overlay, quoted, streamed};
 use crate::content::OverlayFile;
 use crate::inspect::Contents;
 use crate::mount::{self, Attr, Error, FileKind, Vfs};
 use crate::namespace::companion::CONVERTED;
+use crate::namespace::joined;
 
 /// Number of entries that are listed at a time.
 const BATCH: usize = 256;

@@ -8,10 +8,11 @@ use super::head::Head;
 use super::kind::{self, View};
 use super::list::{Entries, forget};
 use super::range::{Part, Tag, part};
-use super::site::{Place, Site, joined};
+use super::site::{Place, Site};
 use crate::content::Access;
 use crate::inspect::Contents;
 use crate::mount::FileKind;
+use crate::namespace::joined;
 use crate::percent::encoded;
 
 /// A file of the explorer.

@@ -21,6 +21,7 @@ use crate::inspect::path::{Found, find};
 use crate::memory::budget::Budget;
 use crate::memory::cache::{Cache, Value as Cached};
 use crate::mount::{Attr, Error, FileKind, Ino, Prepared, Vfs};
+use crate::namespace::joined;
 use crate::namespace::tree::InodeKind;
 use crate::prefetch::Prefetch;
 use crate::printable::printable;
@@ -447,14 +448,6 @@ pub(super) fn attr_of_overlay(overlay: &OverlayFile) -> Attr {
         modified: overlay.modified(),
         nlink: 1,
         lasting: true,
-    }
-}
-
-/// Returns the path of an entry of a directory.
-pub(super) fn joined(directory: &str, name: &str) -> String {
-    match directory {
-        "" => name.to_owned(),
-        directory => format!("{directory}/{name}"),
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::Side;
 use super::lone::Lone;
-use crate::inspect::walk::{Listing, Walk, joined};
+use crate::inspect::walk::{Listing, Walk};
 use crate::inspect::{Contents, Entry, Role};
 use crate::mount::{self, FileKind, HeldIno, Vfs};
+use crate::namespace::joined;
 
 /// Two directories to compare.
 pub(super) struct Directories {
