@@ -23,25 +23,25 @@ use crate::sync::lock;
 const MAX_NOTES: usize = 1000;
 
 impl EditedMount {
-    /// Commits a file if it was changed.
+    /// Commits a file if it was changed, and returns whether it was.
     ///
     /// # Errors
     /// Returns `INVAL` if the bytes are refused, or the error of writing to DIR.
-    pub(super) fn commit(&self, number: u64) -> Result<()> {
+    pub(super) fn commit(&self, number: u64) -> Result<bool> {
         let _turn = lock(&self.turn);
         self.commit_in_turn(number)
     }
 
     /// Like [`EditedMount::commit`], for callers that hold the turn.
-    pub(super) fn commit_in_turn(&self, number: u64) -> Result<()> {
+    pub(super) fn commit_in_turn(&self, number: u64) -> Result<bool> {
         let Some((path, name, own)) = self.dirty(number) else {
-            return Ok(());
+            return Ok(false);
         };
         // No thread writes to the file until it is committed.
         let gate = own.gate.clone();
         let _closed = gate.write().unwrap_or_else(PoisonError::into_inner);
         let Some(unfinished) = own.elsewhere.clone().filter(|name| !name.is_empty()) else {
-            return Ok(());
+            return Ok(false);
         };
         let use_of_name = match own.is_over {
             true => Use::File,
@@ -49,19 +49,20 @@ impl EditedMount {
         };
         if use_of_name != Use::File {
             self.closed(number, own, Some(Note::Scratch));
-            return Ok(());
+            return Ok(true);
         }
         let is_slot = is_converted(&path) && self.is_slot(number)?;
         let (size, _) = own.bytes.attributes().map_err(|error| errno(&error))?;
         if is_slot && size == 0 {
             // Programs close it in between.
             self.closed(number, own, Some(Note::Empty));
-            return Ok(());
+            return Ok(true);
         }
-        match is_slot {
+        let committed = match is_slot {
             true => self.commit_converted(number, path, own, unfinished),
             false => self.commit_plain(number, path, own, unfinished),
-        }
+        };
+        committed.map(|()| true)
     }
 
     /// Returns a file that was changed and has a name, with its path and its name.

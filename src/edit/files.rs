@@ -82,6 +82,7 @@ impl EditedMount {
             inode: number,
             found,
             is_writable,
+            is_refused: false,
         });
         drop(inodes);
         let opened = self.open_own(number);
@@ -206,6 +207,7 @@ impl EditedMount {
             inode: number,
             found: None,
             is_writable: true,
+            is_refused: false,
         });
         drop(inodes);
         self.looked(number);
@@ -447,22 +449,28 @@ impl EditedMount {
         self.with_file(number, true, reserve)
     }
 
-    /// Ends a change of a file, at one of the ends of its open file.
+    /// Ends a change of a file, at one of the ends of its open file: a process that inherits
+    /// the descriptor closes it too. So the error is told at each end.
     ///
     /// # Errors
     /// Returns `INVAL` if the bytes are refused, or the error of writing to DIR.
     pub fn flush(&self, number: u64, handle: u64) -> Result<()> {
-        let is_writable = matches!(
-            lock(&self.inodes).handle(handle),
-            Some(Handle::File {
-                is_writable: true,
-                ..
-            })
-        );
-        match is_writable {
-            true => self.commit(number),
-            false => Ok(()),
+        let Some(Handle::File {
+            is_writable: true,
+            is_refused,
+            ..
+        }) = lock(&self.inodes).handle(handle).cloned()
+        else {
+            return Ok(());
+        };
+        let committed = self.commit(number);
+        match committed {
+            Ok(false) if is_refused => return Err(Errno::INVAL),
+            Ok(false) => {}
+            Ok(true) => lock(&self.inodes).tell_writers(number, false),
+            Err(error) => lock(&self.inodes).tell_writers(number, error == Errno::INVAL),
         }
+        committed.map(drop)
     }
 
     /// Closes something that is open.

@@ -132,6 +132,8 @@ pub(super) enum Handle {
         inode: u64,
         found: Option<Arc<Found>>,
         is_writable: bool,
+        /// Whether what was written to it was refused.
+        is_refused: bool,
     },
     /// A directory, with the version that is listed.
     Directory(Arc<Listing>),

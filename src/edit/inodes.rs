@@ -291,12 +291,29 @@ impl Inodes {
         self.handles.get(&number)
     }
 
+    /// Records whether what was written to an inode is refused, for those who close it later.
+    pub(super) fn tell_writers(&mut self, number: u64, refused: bool) {
+        for handle in self.handles.values_mut() {
+            if let Handle::File {
+                inode,
+                is_writable: true,
+                is_refused,
+                ..
+            } = handle
+                && *inode == number
+            {
+                *is_refused = refused;
+            }
+        }
+    }
+
     /// Removes a handle, and returns the inode of a file and its contents in a version.
     pub(super) fn close(&mut self, number: u64) -> (Option<u64>, Option<Arc<Found>>) {
         let Some(Handle::File {
             inode: number,
             is_writable,
             mut found,
+            ..
         }) = self.handles.remove(&number)
         else {
             return (None, None);
@@ -389,7 +406,7 @@ impl Inodes {
 
     /// Lets the version of this number show what is in it: files whose bytes are in DIR
     /// and that nobody has open, new directories, and deleted paths. Returns the files that
-    /// it has refused; `None` if it was called for the version before.
+    /// it has refused, whoever has them open; `None` if it was called for the version before.
     pub(super) fn settle(&mut self, version: &Arc<Version>) -> Option<Vec<u64>> {
         let mut refused = Vec::new();
         if version.number <= self.settled {
@@ -405,9 +422,7 @@ impl Inodes {
             let is_settled = inode.since <= version.number && !inode.is_gone;
             is_settled
                 && match &inode.body {
-                    Body::Own(own) => {
-                        inode.handles == 0 && own.elsewhere.is_none() && !own.is_dirty
-                    }
+                    Body::Own(own) => own.elsewhere.is_none() && !own.is_dirty,
                     Body::Directory(directory) => directory.is_new,
                     Body::Shown(_) | Body::Text(_) => false,
                 }
@@ -427,6 +442,9 @@ impl Inodes {
                     }) = version.kept.get(&path)
                     {
                         refused.push(number);
+                        continue;
+                    }
+                    if inode.handles > 0 {
                         continue;
                     }
                     let saved = own.bytes.attributes().ok().map(|(_, modified)| modified);

@@ -1,6 +1,7 @@
 //! Editing converted files.
 
 use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -11,6 +12,7 @@ use fixtures::ta::pcx::Pcx;
 use hpimount_assets::model::png;
 use hpimount_containers::hip::{Game, Platform};
 use hpimount_containers::hpi::chunk::Method;
+use nix::unistd::close;
 use rustix::io::Errno;
 use serde_json::{Value, json};
 use testkit::fuse_test;
@@ -188,6 +190,23 @@ fn many_converted_files_take_no_descriptors() {
         );
     }
     editing.assert_applied();
+}
+
+#[fuse_test]
+fn each_end_of_an_open_file_says_that_it_is_refused() {
+    let editing = picture();
+    let good = edited(&editing);
+    let mut file = fs::File::create(editing.path(PICTURE)).unwrap();
+    file.write_all(&png_of(5, 3, vec![[9; 4]; 15])).unwrap();
+    for _ in 0..2 {
+        let closed = close(file.try_clone().unwrap());
+        assert_fails(closed.map_err(io::Error::from), Errno::INVAL);
+    }
+    file.set_len(0).unwrap();
+    file.write_all_at(&good, 0).unwrap();
+    close(file.try_clone().unwrap()).unwrap();
+    close(file).unwrap();
+    assert_eq!(editing.edits(), [PICTURE]);
 }
 
 #[fuse_test]

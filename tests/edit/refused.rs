@@ -1,8 +1,10 @@
 //! Files that the source cannot store, and a folder of edits on a full file system.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
 
 use fixtures::container_seeds::{gcm, img};
+use nix::unistd::close;
 use rustix::io::Errno;
 use rustix::mount::MountFlags;
 use testkit::fuse_test;
@@ -50,6 +52,21 @@ fn refused_disc() -> Editing {
     });
     assert_eq!(editing.read(BI2), b"short");
     editing
+}
+
+#[fuse_test]
+fn a_file_that_is_refused_while_it_is_open_is_set_aside() {
+    let editing = Editing::new("game.gcm", &gcm());
+    let mut file = File::create(editing.path(BI2)).unwrap();
+    let rejected = [format!("{BI2}.rejected~")];
+    for text in ["short", "er than it must be"] {
+        file.write_all(text.as_bytes()).unwrap();
+        close(file.try_clone().unwrap()).unwrap();
+        eventually("it is set aside", || editing.edits() == rejected);
+    }
+    drop(file);
+    assert_eq!(editing.edits(), rejected);
+    assert_eq!(editing.read(BI2), b"shorter than it must be");
 }
 
 #[fuse_test]
