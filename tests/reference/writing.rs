@@ -136,8 +136,9 @@ fn every_change_comes_out_as_the_reference_says_in_a_file_and_in_a_mount() {
         return;
     };
     let work = tempdir().unwrap();
-    let mut applied = 0;
-    for case in cases.iter().filter(|case| case.golden.is_some()) {
+    let possible: Vec<_> = cases.iter().filter(|case| case.golden.is_some()).collect();
+    assert_eq!(possible.len(), 45);
+    for case in trial::some(possible, 3) {
         let name = &case.name;
         let folder = work.path().join(name);
         fs::create_dir(&folder).unwrap();
@@ -162,9 +163,7 @@ fn every_change_comes_out_as_the_reference_says_in_a_file_and_in_a_mount() {
         if case.format == "gcm" {
             assert!(read_at(&mounted, "disc.iso") == image, "{name}");
         }
-        applied += 1;
     }
-    assert_eq!(applied, 45);
 }
 
 #[test]
@@ -290,8 +289,7 @@ fn assets_that_are_added_and_deleted_are_where_an_independent_checker_expects_th
     };
     let mut archives: Vec<PathBuf> = list(synthetic).chain(list(peer)).collect();
     archives.sort();
-    let step = trial::step(2);
-    for original in archives.into_iter().step_by(step) {
+    for original in trial::some(archives, 6) {
         let name = original.file_stem().unwrap().to_str().unwrap().to_owned();
         if NOT_CHECKED.contains(&&*name) {
             continue;
@@ -353,5 +351,5 @@ fn assets_that_are_added_and_deleted_are_where_an_independent_checker_expects_th
         }
         tried += 1;
     }
-    assert!(tried * step >= 30, "{tried}");
+    assert!(tried >= trial::part(1, 30), "{tried}");
 }

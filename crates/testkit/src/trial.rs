@@ -48,6 +48,12 @@ pub fn first(step: usize) -> usize {
     *NUMBER as usize % step
 }
 
+/// Returns every `step`th of the cases of a trial, where not all are tried.
+pub fn some<I: IntoIterator>(cases: I, step: usize) -> impl Iterator<Item = I::Item> {
+    let step = self::step(step);
+    cases.into_iter().skip(first(step)).step_by(step)
+}
+
 /// Prints the outcome of a successful trial, and appends it to the rows of a
 /// long run.
 pub fn record(tried: &str, times: impl Display, happened: &str) {

@@ -70,9 +70,7 @@ impl Variant {
         let whole = self.bench.open(&self.bytes).unwrap();
         let whole = self.compared(inside(see(&whole), &self.inside));
         let mut counts = Counts::default();
-        let step = trial::step(self.step);
-        let damages = damages(&self.bytes[..self.damaged]).skip(trial::first(step));
-        for damage in damages.step_by(step) {
+        for damage in trial::some(damages(&self.bytes[..self.damaged]), self.step) {
             let report = DamageReport(&self.name, damage);
             let outcome = self.outcome(&whole, damage);
             counts[outcome as usize] += 1;

@@ -68,8 +68,8 @@ fn is_refused(facts: &str, file: &Path) -> bool {
 #[fuse_test]
 fn a_converted_file_is_empty_only_if_its_asset_is_damaged_or_has_nothing_to_show() {
     let mut found = Vec::new();
-    let tried = || FOLDERS.iter().step_by(trial::step(2));
-    for folder in tried() {
+    let tried: Vec<_> = trial::some(FOLDERS, 4).collect();
+    for folder in &tried {
         let Some(archive) = shared(&format!("samples/{folder}")) else {
             return;
         };
@@ -90,7 +90,7 @@ fn a_converted_file_is_empty_only_if_its_asset_is_damaged_or_has_nothing_to_show
         }
     }
     found.sort_unstable();
-    let is_tried = |path: &&&str| tried().any(|folder| path.starts_with(&format!("{folder}/")));
+    let is_tried = |path: &&&str| tried.iter().any(|folder| path.starts_with(&format!("{folder}/")));
     let expected: Vec<&str> = NOTHING_TO_SHOW.iter().filter(is_tried).copied().collect();
     assert_eq!(found, expected);
 }
