@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::names::{CONVERTED, INSIDE, is_derived};
+use super::names::{CONVERTED, INSIDE, archive_of, is_derived, meta_of};
 
 /// Maximum number of keys.
 const MAX_KEYS: usize = 1 << 16;
@@ -32,7 +32,7 @@ enum Key {
     /// The files in a directory with a stem: a changed archive with all its files, such as
     /// `.img` and `.dir`.
     Stem(String),
-    /// The files of a source that has a converted tree.
+    /// The files of a source or an archive of which a view was edited.
     Tree(String),
     /// The other names of assets in a source, and the files that list them.
     Names(String),
@@ -69,6 +69,9 @@ impl Changes {
         add(Key::Path(path.to_owned()));
         // Its contents, if it is an archive.
         add(Key::Path(format!("{path}{INSIDE}")));
+        if let Some(meta) = meta_of(path) {
+            add(Key::Tree(archive_of(meta).trim_end_matches('/').to_owned()));
+        }
         let mut at = 0;
         for part in path.split('/') {
             let before = path[..at].trim_end_matches('/');

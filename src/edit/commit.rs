@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::folder::REJECTED;
 use super::inode::{Body, Bytes, Note, Own};
 use super::inodes::Inodes;
-use super::names::{INSIDE, Use, is_converted, may_be_of, use_of};
+use super::names::{INSIDE, Use, may_be_of, use_of};
 use super::plan::{Tried, Untried};
 use super::version::New;
 use super::watch::Signal;
@@ -51,7 +51,7 @@ impl EditedMount {
             self.closed(number, own, Some(Note::Scratch));
             return Ok(true);
         }
-        let is_slot = is_converted(&path) && self.is_slot(number)?;
+        let is_slot = self.is_view(&path) && self.is_slot(number)?;
         let (size, _) = own.bytes.attributes().map_err(|error| errno(&error))?;
         if is_slot && size == 0 {
             // Programs close it in between.
@@ -80,7 +80,7 @@ impl EditedMount {
         use_of(name, &has)
     }
 
-    /// Returns whether the sources have a converted file at the path of an inode.
+    /// Returns whether the sources have a file at the path of an inode in a view.
     fn is_slot(&self, number: u64) -> Result<bool> {
         Ok(self.in_tree(number, |_, _| ())?.is_some())
     }
@@ -184,7 +184,7 @@ impl EditedMount {
         self.renew(renewed)
     }
 
-    /// Returns whether DIR has converted files of the asset at a path, or of several assets.
+    /// Returns whether DIR has files in views of the asset at a path, or of several assets.
     pub(super) fn has_rivals(&self, path: &str) -> bool {
         let version = self.current();
         let mut kept = version.kept.keys().filter(|kept| may_be_of(kept, path));

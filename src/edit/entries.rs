@@ -11,7 +11,7 @@ use super::folder::split;
 use super::inode::{Body, Directory, Inode, Note, Own};
 use super::inodes::{Missing, ROOT};
 use super::look::Attributes;
-use super::names::{Use, is_converted, is_derived, use_of};
+use super::names::{Use, is_derived, use_of};
 use super::plan::Untried;
 use super::version::New;
 use super::{EditedMount, Result, errno, errno_of};
@@ -161,8 +161,8 @@ impl EditedMount {
 
     /// Removes what DIR and the sources have at a path.
     fn remove_path(&self, path: &str) -> Result<()> {
-        let is_edit = is_converted(path);
-        // Of a converted file only the edit is removed.
+        let is_edit = self.is_view(path);
+        // Of a file in a view only the edit is removed.
         let is_original = !is_edit && self.is_original(path)?;
         self.keep_before(path)?;
         self.throw_away_inside(path)?;
@@ -203,7 +203,7 @@ impl EditedMount {
         }
         let _turn = lock(&self.turn);
         let (parent, path) = self.new_entry(parent, name)?;
-        if is_converted(&path) || use_of(name, &|_| false) == Use::Scratch {
+        if self.is_view(&path) || use_of(name, &|_| false) == Use::Scratch {
             return Err(Errno::PERM);
         }
         let tried = self.planner.try_change(&path, New::Directory);
@@ -255,7 +255,7 @@ impl EditedMount {
         let _turn = lock(&self.turn);
         let (path, _) = self.path_and_own(number)?;
         self.check_place(number, &path)?;
-        if is_converted(&path) {
+        if self.is_view(&path) {
             return Err(Errno::PERM);
         }
         for number in scratch {
@@ -465,7 +465,7 @@ impl EditedMount {
                 return Err(Errno::PERM);
             }
         }
-        let is_plain = |path: &str| !is_converted(path);
+        let is_plain = |path: &str| !self.is_view(path);
         let is_at_its_place = match &own {
             Some(own) => own.elsewhere.is_none(),
             None => self.is_in_folder(&path),

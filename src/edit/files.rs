@@ -17,7 +17,7 @@ use rustix::io::Errno;
 use super::folder::{MAX_NAME, split};
 use super::inode::{Body, Bytes, Handle, Inode, Own};
 use super::look::{Attributes, of_own};
-use super::names::{is_converted, is_derived};
+use super::names::is_derived;
 use super::watch::Signal;
 use super::{EditedMount, Result, errno};
 use crate::mount::{self, FileKind};
@@ -159,10 +159,7 @@ impl EditedMount {
             return Ok(());
         }
         let editable = self.in_tree(number, |version, ino| {
-            if !version.vfs.is_generated(ino) {
-                return true;
-            }
-            is_converted(&path) && version.vfs.is_editable(ino)
+            !version.vfs.is_generated(ino) || version.vfs.is_editable(ino)
         });
         match editable? {
             Some(false) => Err(Errno::PERM),
@@ -246,7 +243,7 @@ impl EditedMount {
 
     /// Checks that there can be new entries in a directory, which is at `path`.
     pub(super) fn check_place(&self, directory: u64, path: &str) -> Result<()> {
-        if !is_derived(path) || is_converted(path) {
+        if !is_derived(path) || self.is_view(path) {
             return Ok(());
         }
         let version = self.newest();

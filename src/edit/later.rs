@@ -302,14 +302,26 @@ impl EditedMount {
         }
     }
 
+    /// Returns the paths below others that the mount has made: what happens in a new
+    /// directory before it is watched is not told.
+    fn known_below(&self, paths: &BTreeSet<String>) -> Vec<String> {
+        let is_below = |path: &&String| {
+            let mut ends = path.match_indices('/');
+            ends.any(|(end, _)| paths.contains(&path[..end]))
+        };
+        let marks = lock(&self.marks);
+        marks.known.keys().filter(is_below).cloned().collect()
+    }
+
     /// Shows changes of DIR that others have made.
     pub(super) fn changed_outside(&self, paths: BTreeSet<String>) {
         // Looking at all of DIR may take long, and need not stop those who change it.
-        let paths = match paths.contains("") {
+        let mut paths = match paths.contains("") {
             true => self.missed(),
             false => paths,
         };
         let _turn = lock(&self.turn);
+        paths.extend(self.known_below(&paths));
         let is_known = |path: &String| {
             let mark = self.mark(path);
             is_plain(path) && lock(&self.marks).known.get(path) == Some(&mark)

@@ -364,8 +364,7 @@ impl EditedMount {
             },
             Shown::Tree(attr) => {
                 let is_fixed = attr.kind == FileKind::Symlink
-                    || is_derived(&path)
-                        && (!is_converted(&path) || version.vfs.is_generated(attr.ino));
+                    || is_derived(&path) && !version.vfs.is_edited_in_meta(attr.ino);
                 Attributes {
                     number,
                     kind: attr.kind,

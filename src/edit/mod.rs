@@ -58,7 +58,7 @@ use rustix::io::Errno;
 use self::folder::{EditFolder, Writer};
 use self::inodes::Inodes;
 use self::later::Marks;
-use self::names::INSIDE;
+use self::names::{INSIDE, is_converted, meta_of};
 use self::plan::Planner;
 use self::version::{Recipe, Version};
 use self::watch::{Signal, Watch};
@@ -371,6 +371,17 @@ impl EditedMount {
             return Ok(true);
         }
         Ok(at(self.original()?, path, |_| ())?.is_some())
+    }
+
+    /// Returns whether a path is in a view that can be edited: the converted tree, or the
+    /// `X.meta` of an asset that has no files there.
+    fn is_view(&self, path: &str) -> bool {
+        is_converted(path)
+            || meta_of(path).is_some_and(|meta| {
+                let version = self.current();
+                let is_edited = at(&version.vfs, meta, |ino| version.vfs.is_edited_in_meta(ino));
+                is_edited == Ok(Some(true))
+            })
     }
 
     /// Returns a number that grows with every use that reaches this process.

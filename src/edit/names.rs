@@ -2,7 +2,7 @@
 
 use super::folder::UNFINISHED;
 pub(super) use crate::mount::CONTROL;
-pub(super) use crate::namespace::companion::CONVERTED;
+pub(super) use crate::namespace::companion::{CONVERTED, META_SUFFIX};
 use hpimount_containers::changes::is_litter;
 
 /// Ends the name of the directory with the contents of an archive.
@@ -66,11 +66,36 @@ pub(super) fn is_converted(path: &str) -> bool {
     path.split('/').any(|part| part == CONVERTED)
 }
 
-/// Returns whether a converted file may be of the asset at a path, in the same archive.
-pub(super) fn may_be_of(converted: &str, asset: &str) -> bool {
-    let end = converted.split('/').take_while(|part| *part != CONVERTED);
-    let archive: usize = end.map(|part| part.len() + 1).sum();
-    let archive = converted.get(..archive);
+/// Returns the path of the `X.meta` that a path is called to be in, or to be.
+pub(super) fn meta_of(path: &str) -> Option<&str> {
+    let end = path.match_indices(META_SUFFIX).find_map(|(at, _)| {
+        let end = at + META_SUFFIX.len();
+        (end == path.len() || path[end..].starts_with('/')).then_some(end)
+    });
+    end.map(|end| &path[..end])
+}
+
+/// Returns whether a file is called to be in a view: the converted tree, or an `X.meta`.
+pub(super) fn may_be_in_view(path: &str) -> bool {
+    is_converted(path) || meta_of(path).is_some_and(|meta| meta.len() < path.len())
+}
+
+/// Returns the path of the archive that a path is in: of the directory with its contents and
+/// a slash, or empty for a source.
+pub(super) fn archive_of(path: &str) -> &str {
+    let inside = format!("{INSIDE}/");
+    let end = path.rfind(&inside).map_or(0, |at| at + inside.len());
+    &path[..end]
+}
+
+/// Returns whether a file in a view may be of the asset at a path, in the same archive.
+pub(super) fn may_be_of(shown: &str, asset: &str) -> bool {
+    let tree = shown.split('/').take_while(|part| *part != CONVERTED);
+    let tree: usize = tree.map(|part| part.len() + 1).sum();
+    let archive = match meta_of(shown) {
+        Some(meta) => Some(archive_of(meta)),
+        None => shown.get(..tree),
+    };
     let inside = archive.and_then(|archive| asset.strip_prefix(archive));
     inside.is_some_and(|inside| !inside.contains(&format!("{INSIDE}/")))
 }
@@ -81,7 +106,7 @@ pub(super) fn is_derived(path: &str) -> bool {
     let last = path.rsplit('/').next().unwrap_or_default();
     parts.next() == Some(CONTROL)
         || is_converted(path)
-        || path.split('/').any(|part| part.ends_with(".meta"))
+        || meta_of(path).is_some()
         || last.starts_with("disc.")
 }
 
@@ -101,7 +126,19 @@ mod tests {
             "disc/readme.txt"
         ));
         assert!(!may_be_of("converted/logo.png", "disc/a.hpi.d/logo.pcx"));
+        let table = "disc/a.hip.d/layers/00/list.atbl.meta/effects.tsv";
+        assert!(may_be_of(table, "disc/a.hip.d/layers/00/list.atbl"));
+        assert!(!may_be_of(table, "layers/00/list.atbl"));
         assert!(!may_be_of("readme.txt", "readme.txt"));
+    }
+
+    #[test]
+    fn views_are_known_by_their_paths() {
+        assert_eq!(meta_of("a.meta.d/b.meta/c/d"), Some("a.meta.d/b.meta"));
+        assert_eq!(meta_of("a/b.meta"), Some("a/b.meta"));
+        assert_eq!(meta_of("a/b.metadata"), None);
+        assert!(may_be_in_view("a/b.meta/c") && may_be_in_view("converted/c"));
+        assert!(!may_be_in_view("a/b.meta") && !may_be_in_view("a/b"));
     }
 
     #[test]

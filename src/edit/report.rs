@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::folder::split;
 use super::inode::Note;
-use super::names::{CONTROL, is_converted};
+use super::names::{CONTROL, may_be_in_view};
 use super::version::{State, Version, time_of};
 use super::{EditedMount, at};
 use crate::mount::{FileKind, Ino};
@@ -140,7 +140,7 @@ impl EditedMount {
         let mut asset = None;
         let state = match (change, version.vfs.applied_action(path)) {
             (Change::Deleted, _) => "deleted",
-            (Change::File(_), _) if is_converted(path) => {
+            (Change::File(_), None) if may_be_in_view(path) => {
                 match at(&version.vfs, path, |ino| version.vfs.shown_asset(ino)) {
                     Ok(Some(shown)) => {
                         asset = shown;

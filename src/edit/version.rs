@@ -9,7 +9,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
 use super::folder::{REJECTED, TRASH, Writer};
-use super::names::is_converted;
+use super::names::{is_converted, may_be_in_view};
 use crate::content::MadeAssets;
 use crate::memory::budget::Budget;
 use crate::mount::{Edits, OpenCause, OpenError, Options, Prepared, Vfs, each_change};
@@ -96,7 +96,7 @@ pub(super) struct Kept {
 /// What became of a file of DIR.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum State {
-    /// It is a converted file that the source has the edit of.
+    /// It is a file of a view that the source has the edit of.
     Edited,
     /// It is a converted file that is being written.
     Empty,
@@ -247,9 +247,9 @@ fn take_unusual(edits: &mut Edits, new_path: Option<&str>) -> BTreeMap<String, K
         if let (Some(path), Change::File(file)) = (path.strip_suffix(REJECTED), change) {
             rejected.push((path.to_owned(), file.clone()));
         } else if let Change::File(file) = change
-            && is_converted(path)
+            && may_be_in_view(path)
         {
-            let state = match file.is_empty() {
+            let state = match file.is_empty() && is_converted(path) {
                 true => State::Empty,
                 false => State::Edited,
             };

@@ -8,6 +8,7 @@ mod entries;
 mod files;
 mod folder;
 mod kit;
+mod metadata;
 mod model;
 mod outside;
 mod programs;

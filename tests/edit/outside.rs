@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fixtures::hip::{Asset, Hip};
+use fixtures::hpi::{File, V1, dir, file};
 use hpimount_containers::hip::{Game, Platform};
+use hpimount_containers::hpi::chunk::Method;
 use testkit::fuse_test;
 use testkit::mount::{eventually, has_programs, run};
 
@@ -204,4 +206,31 @@ fn changes_behind_a_file_system_without_events_are_shown() {
     editing.remount();
     assert_eq!(editing.read("maps/a.txt"), b"saved");
     editing.assert_applied();
+}
+
+#[fuse_test]
+fn what_goes_from_a_new_directory_before_it_is_watched_is_undone() {
+    let names: Vec<String> = (0..20).map(|number| format!("dir {number}")).collect();
+    let directories = names.iter().map(|name| {
+        let old = File::new("old", Method::Stored);
+        dir(name.as_bytes(), vec![file(b"a.txt", old)])
+    });
+    let archive = V1::new(directories.collect()).build();
+    let editing = Editing::new("a.hpi", &archive.bytes);
+    let paths: Vec<String> = names.iter().map(|name| format!("{name}/a.txt")).collect();
+    // To watch these takes a while.
+    let many = editing.folder.parent().unwrap().join("many");
+    for number in 0..3000 {
+        fs::create_dir_all(many.join(number.to_string())).unwrap();
+    }
+    fs::rename(many, editing.edit("many")).unwrap();
+    for path in &paths {
+        editing.write(path, "new");
+    }
+    assert!(editing.rows().len() >= paths.len(), "a version has them");
+    for path in &paths {
+        fs::remove_file(editing.edit(path)).unwrap();
+    }
+    let is_old = |path: &String| fs::read(editing.path(path)).is_ok_and(|text| text == b"old");
+    eventually("all are undone", || paths.iter().all(is_old));
 }

@@ -4,9 +4,9 @@ use std::fs;
 
 use crate::converted::Edited;
 use crate::values::level;
-use fixtures::heavy_iron::{ONE, big};
-use fixtures::hip::{Asset, Hip};
-use hpimount_containers::hip::{Game, Platform, asset_id};
+use fixtures::heavy_iron::{animation_table, light_kit};
+use fixtures::hip::Hip;
+use hpimount_containers::hip::{Game, Platform};
 use testkit::fuse_test;
 use testkit::mount::Mount;
 
@@ -15,19 +15,10 @@ const STATES: &str = "layers/00-DEFAULT/STATES.atbl.meta";
 
 /// Returns an archive with a light kit and a table of animations.
 fn tables() -> Edited {
-    let light = [2, ONE, ONE, ONE, ONE];
-    let kit = [&[0x5449_4B4C, 7, 1, 0][..], &light, &[0; 19]].concat();
-    let animations = [asset_id(b"WALK"), asset_id(b"RUN")];
-    // Two animations, a file of the second one, and a state of it with a sound.
-    let head = [0x4C42_5441, 2, 1, 1, 0];
-    let file = [0, ONE, 0, 0x0001_0001, 136, 0, 0, 0];
-    let state = [3, 0, 1, 88, ONE, 0, 0];
-    let effect = [3, 0, ONE, 0, 1, 24, asset_id(b"STEP"), ONE, 0, 5, 0, ONE];
-    let states = [&head[..], &animations, &file, &state, &effect, &[1]].concat();
     let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
     hip.layer(0)
-        .add(Asset::new(b"LKIT", "KIT", &big(&kit)))
-        .add(Asset::new(b"ATBL", "STATES", &big(&states)));
+        .add(light_kit("KIT"))
+        .add(animation_table("STATES"));
     Edited::new("a.HIP", &hip.build())
 }
 

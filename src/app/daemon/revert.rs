@@ -105,9 +105,13 @@ fn wait(mount: &Path, inside: &Path) {
     let is_reverted = |path: &str| Path::new(&path.to_lowercase()).starts_with(&inside);
     let end = Instant::now() + PATIENCE;
     while Instant::now() < end {
-        let table = fs::read_to_string(mount.join(CHANGES)).unwrap_or_default();
-        let mut paths = table.lines().filter_map(|line| line.split('\t').next());
-        if !paths.any(is_reverted) {
+        // It may change while it is read.
+        let table = fs::read_to_string(mount.join(CHANGES));
+        let is_listed = table.map(|table| {
+            let mut paths = table.lines().filter_map(|line| line.split('\t').next());
+            paths.any(is_reverted)
+        });
+        if matches!(is_listed, Ok(false)) {
             break;
         }
         thread::sleep(Duration::from_millis(10));

@@ -1,6 +1,7 @@
 //! Descriptions of inodes beside their attributes: their formats, assets and places.
 
 use super::Vfs;
+use crate::mount::assets::editable::is_converted;
 use crate::mount::assets::picture::format_of;
 use crate::mount::tree::place;
 use crate::mount::tree::subtree::RenderedFile;
@@ -29,6 +30,16 @@ impl Vfs {
         };
         let origin = node.subtree().range.origin;
         node.subtree().is_rendered() || matches!(origin, Origin::Control | Origin::Plain(_))
+    }
+
+    /// Returns whether an inode is in the `X.meta` of an asset that the converted tree has no
+    /// files of, so that they are edited there.
+    pub(crate) fn is_edited_in_meta(&self, ino: Ino) -> bool {
+        let entered = self.mount.directory(ino).map(|(node, _)| node);
+        let node = entered.or_else(|_| self.mount.node(ino));
+        let viewed = node.ok().and_then(|node| Some(node.viewed()?.asset));
+        let asset = viewed.and_then(|asset| self.mount.node(asset).ok());
+        asset.is_some_and(|asset| !is_converted(&asset))
     }
 
     /// Returns whether an inode is a directory with the contents of an archive or an asset.

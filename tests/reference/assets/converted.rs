@@ -90,7 +90,11 @@ fn a_converted_file_is_empty_only_if_its_asset_is_damaged_or_has_nothing_to_show
         }
     }
     found.sort_unstable();
-    let is_tried = |path: &&&str| tried.iter().any(|folder| path.starts_with(&format!("{folder}/")));
+    let is_tried = |path: &&&str| {
+        tried
+            .iter()
+            .any(|folder| path.starts_with(&format!("{folder}/")))
+    };
     let expected: Vec<&str> = NOTHING_TO_SHOW.iter().filter(is_tried).copied().collect();
     assert_eq!(found, expected);
 }
