@@ -47,7 +47,7 @@ pub use self::without_mount::{
     Check, Diff, Extract, Inspection, check, diff, extract, inspect, progress_bar,
 };
 use crate::mount::Sources;
-use crate::source::remote::{Access, Network, RemoteOptions};
+use crate::source::remote::{Access, Network, RemoteOptions, Task};
 
 /// A mount to create.
 #[derive(Debug)]
@@ -130,9 +130,9 @@ fn network(sources: &Sources, options: &MountOptions) -> Result<Option<Arc<Netwo
         return Ok(None);
     }
     let no_sandbox = options.no_sandbox;
-    let enter = move |access: &Access| match no_sandbox {
+    let enter = move |task: Task, access: &Access| match no_sandbox {
         true => Ok(()),
-        false => Confinement::to_network(access).enter(),
+        false => Confinement::to_network(task, access).enter(),
     };
     let started = Network::start(&options.remote, sources.urls(), enter);
     started.map(Some).map_err(Failure::Usage)

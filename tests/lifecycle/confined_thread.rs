@@ -3,15 +3,19 @@
 
 use std::fs::{self, Permissions};
 use std::io::{self, IoSlice};
-use std::net::UdpSocket;
+use std::net::{TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 
 use hpimount::app::Confinement;
+use hpimount::source::remote::{Access, Task};
+use landlock::ABI;
 use nix::sched::CloneFlags;
 use nix::sys::uio::{RemoteIoVec, process_vm_writev};
-use rustix::net::{AddressFamily, SocketType};
+use rustix::net::{AddressFamily, Protocol, SocketType, netlink};
 use rustix::process::Resource;
+
+use crate::confinement::known;
 
 type Attempt<'a> = (&'a str, Box<dyn Fn() -> io::Result<()> + Sync + 'a>);
 
@@ -171,4 +175,119 @@ fn a_confined_thread_of_root_can_read_and_has_no_other_capability() {
         assert_eq!(field(set) & !(1 << 2), 0, "{set}");
     }
     assert_eq!((field("NoNewPrivs:"), field("Seccomp:")), (1, 2));
+}
+
+#[test]
+fn nothing_runs_unconfined_when_no_file_can_be_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    let confinement = Confinement::to(&[dir.path().to_owned()]);
+    let network = |task| {
+        let access = Access {
+            ports: vec![80],
+            hosts: Vec::new(),
+            readable: vec![dir.path().to_owned()],
+            writable: Vec::new(),
+        };
+        Confinement::to_network(task, &access)
+    };
+    let all = [
+        confinement,
+        Confinement::to_clients(),
+        network(Task::Names),
+        network(Task::Servers),
+    ];
+    let without_files = || {
+        // A table of its own, which is filled.
+        nix::sched::unshare(CloneFlags::CLONE_FILES).unwrap();
+        let mut held = vec![fs::File::open("/dev/null").unwrap()];
+        while let Ok(another) = held[0].try_clone() {
+            held.push(another);
+        }
+        for confinement in &all {
+            let ran = confinement.run(|| unreachable!("runs unconfined"));
+            let error: io::Error = ran.unwrap_err();
+            assert!(error.to_string().contains("cannot be confined"), "{error}");
+        }
+    };
+    std::thread::scope(|scope| scope.spawn(without_files).join().unwrap());
+    for confinement in &all {
+        confinement.run(|| ()).unwrap();
+    }
+}
+
+/// Runs `work` in a thread that is confined to a task of the network, with one port to
+/// connect to.
+fn in_network(task: Task, port: u16, work: impl FnOnce() + Send) {
+    let access = Access {
+        ports: vec![port],
+        hosts: Vec::new(),
+        readable: ["/etc", "/lib", "/usr/lib"].map(Into::into).to_vec(),
+        writable: Vec::new(),
+    };
+    let confinement = Confinement::to_network(task, &access);
+    confinement.run(work).unwrap();
+}
+
+/// Sockets by which neither names are looked up nor servers reached.
+fn useless_sockets() -> [(AddressFamily, SocketType, Option<Protocol>); 6] {
+    let family = |number: i32| AddressFamily::from_raw(number as u16);
+    [
+        (
+            AddressFamily::NETLINK,
+            SocketType::RAW,
+            Some(netlink::AUDIT),
+        ),
+        (family(libc::AF_VSOCK), SocketType::STREAM, None),
+        (family(libc::AF_PACKET), SocketType::DGRAM, None),
+        (family(libc::AF_ALG), SocketType::SEQPACKET, None),
+        (family(libc::AF_BLUETOOTH), SocketType::STREAM, None),
+        (AddressFamily::INET, SocketType::RAW, None),
+    ]
+}
+
+fn denied(family: AddressFamily, kind: SocketType, protocol: Option<Protocol>) {
+    let made = rustix::net::socket(family, kind, protocol);
+    let error = made.expect_err("no socket");
+    assert_eq!(error, rustix::io::Errno::PERM, "{family:?} {kind:?}");
+}
+
+#[test]
+fn a_thread_that_talks_to_servers_has_no_sockets_but_tcp() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("socket");
+    let service = UnixListener::bind(&path).unwrap();
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    in_network(Task::Servers, address.port(), || {
+        TcpStream::connect(address).unwrap();
+        for (family, kind, protocol) in useless_sockets() {
+            denied(family, kind, protocol);
+        }
+        denied(AddressFamily::INET, SocketType::DGRAM, None);
+        denied(AddressFamily::INET6, SocketType::DGRAM, None);
+        denied(AddressFamily::NETLINK, SocketType::RAW, None);
+        let connected = UnixStream::connect(&path);
+        assert_eq!(connected.unwrap_err().raw_os_error(), Some(libc::EPERM));
+    });
+    drop(service);
+}
+
+#[test]
+fn a_thread_that_looks_up_names_cannot_connect_to_servers() {
+    let Some(known) = known() else {
+        return;
+    };
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    in_network(Task::Names, address.port(), || {
+        assert!(("localhost", 1).to_socket_addrs().unwrap().count() > 0);
+        UdpSocket::bind("127.0.0.1:0").unwrap();
+        for (family, kind, protocol) in useless_sockets() {
+            denied(family, kind, protocol);
+        }
+        if known >= ABI::V4 {
+            let error = TcpStream::connect(address).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+        }
+    });
 }

@@ -10,7 +10,7 @@ use std::process::Command;
 use testkit::fuse_test;
 
 use hpimount::app::Confinement;
-use hpimount::source::remote::Access;
+use hpimount::source::remote::{Access, Task};
 use landlock::{ABI, Access as _, AccessFs, LandlockStatus, Ruleset, RulesetAttr};
 use rustix::process::Signal;
 
@@ -19,7 +19,7 @@ use testkit::skip::skip;
 
 /// Returns the version of Landlock in this kernel; without it, the test is
 /// skipped.
-fn known() -> Option<ABI> {
+pub(crate) fn known() -> Option<ABI> {
     // It is returned only by the call that restricts a thread.
     let confined = std::thread::spawn(|| {
         let rules = Ruleset::default().handle_access(AccessFs::from_all(ABI::V1));
@@ -174,7 +174,9 @@ fn threads_for_the_network_connect_to_their_ports_and_read_what_they_need() {
     // Threads started by a confined thread are confined as well.
     std::thread::scope(|scope| {
         let confined = scope.spawn(|| {
-            Confinement::to_network(&access).enter().unwrap();
+            Confinement::to_network(Task::Servers, &access)
+                .enter()
+                .unwrap();
             std::thread::scope(|scope| scope.spawn(attempts).join().unwrap());
         });
         confined.join().unwrap();

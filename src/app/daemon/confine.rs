@@ -22,11 +22,14 @@ use rustix::thread::CapabilitySet;
 
 use super::syscalls::Work;
 use super::{privileges, syscalls};
-use crate::source::remote::Access;
+use crate::source::remote::{Access, Task};
 
 /// The latest version of Landlock whose restrictions are requested; older
 /// kernels enforce those that they know.
 const VERSION: ABI = ABI::V9;
+
+/// The port of DNS over TCP.
+const DNS: u16 = 53;
 
 /// The permissions of confined threads: to read certain files and directories,
 /// and use open descriptors. They cannot write, execute or connect to anything,
@@ -49,9 +52,13 @@ impl Confinement {
         Self::new(rules(readable), Work::Parse)
     }
 
-    /// Permits the access that threads need to communicate with servers.
-    pub fn to_network(access: &Access) -> Self {
-        Self::new(network_rules(access), Work::Network)
+    /// Permits the access that threads need to communicate with servers, or to look up
+    /// their names.
+    pub fn to_network(task: Task, access: &Access) -> Self {
+        match task {
+            Task::Names => Self::new(resolver_rules(access), Work::Resolve),
+            Task::Servers => Self::new(network_rules(access), Work::Network),
+        }
     }
 
     /// Permits the access that threads need to change and watch the folder at `path`.
@@ -135,7 +142,7 @@ impl Confinement {
 fn restrict_to(work: Work) -> io::Result<()> {
     let kept = match work {
         // They need no files that others may not read.
-        Work::Network | Work::Edit | Work::Serve => CapabilitySet::empty(),
+        Work::Resolve | Work::Network | Work::Edit | Work::Serve => CapabilitySet::empty(),
         _ => privileges::TO_READ,
     };
     privileges::keep(kept).map_err(unconfined)?;
@@ -252,15 +259,25 @@ fn rules(readable: &[PathBuf]) -> Result<RulesetCreated, RulesetError> {
 }
 
 fn network_rules(access: &Access) -> Result<RulesetCreated, RulesetError> {
-    // The system's resolver may use a socket in a readable directory.
-    let read = AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::ResolveUnix;
-    let write = writing();
-    let ports = access.ports.iter();
-    let ports = ports.map(|&port| Ok(NetPort::new(port, AccessNet::ConnectTcp)));
+    let read = AccessFs::ReadFile | AccessFs::ReadDir;
     nothing()?
         .add_rules(path_beneath_rules(&access.readable, read))?
-        .add_rules(path_beneath_rules(&access.writable, write))?
-        .add_rules(ports)
+        .add_rules(path_beneath_rules(&access.writable, writing()))?
+        .add_rules(connecting(&access.ports))
+}
+
+fn resolver_rules(access: &Access) -> Result<RulesetCreated, RulesetError> {
+    // The system's resolver may use a socket in a readable directory.
+    let read = AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::ResolveUnix;
+    nothing()?
+        .add_rules(path_beneath_rules(&access.readable, read))?
+        .add_rules(connecting(&[DNS]))
+}
+
+/// Returns rules that permit to connect to these ports.
+fn connecting(ports: &[u16]) -> impl Iterator<Item = Result<NetPort, RulesetError>> {
+    let ports = ports.iter();
+    ports.map(|&port| Ok(NetPort::new(port, AccessNet::ConnectTcp)))
 }
 
 fn edit_rules(folder: &Path) -> Result<RulesetCreated, RulesetError> {

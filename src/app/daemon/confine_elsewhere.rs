@@ -5,7 +5,7 @@ use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::thread;
 
-use crate::source::remote::Access;
+use crate::source::remote::{Access, Task};
 
 /// The permissions of confined threads: here, all.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ impl Confinement {
     }
 
     /// Has no effect.
-    pub fn to_network(_access: &Access) -> Self {
+    pub fn to_network(_task: Task, _access: &Access) -> Self {
         Self
     }
 

@@ -20,7 +20,9 @@ use seccompiler::{
 pub(super) enum Work {
     /// It parses sources and answers the kernel.
     Parse,
-    /// It communicates with servers, and stores what they send.
+    /// It looks up the names of servers, in the system's resolver.
+    Resolve,
+    /// It communicates with servers over TCP, and stores what they send.
     Network,
     /// It changes or watches a folder of edits.
     Edit,
@@ -117,24 +119,27 @@ const COMMON_OLDER: &[c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const COMMON_OLDER: &[c_long] = &[];
 
-/// Calls of threads that communicate with servers, for: connections; waiting
-/// for them; and the directory of `-o blockcache=`. The system's resolver loads
-/// libraries.
-const NETWORK: &[c_long] = &[
+/// Calls of threads that look up names. The system's resolver loads libraries.
+const RESOLVE: &[c_long] = &[
     libc::SYS_bind,
-    libc::SYS_connect,
-    libc::SYS_getpeername,
-    libc::SYS_getsockname,
-    libc::SYS_getsockopt,
-    libc::SYS_recvfrom,
     libc::SYS_recvmmsg,
     libc::SYS_recvmsg,
     libc::SYS_sendmmsg,
     libc::SYS_sendmsg,
     libc::SYS_sendto,
+    libc::SYS_mmap,
+    libc::SYS_mprotect,
+];
+
+/// Calls of threads that connect, and wait for that.
+const CONNECT: &[c_long] = &[
+    libc::SYS_connect,
+    libc::SYS_getpeername,
+    libc::SYS_getsockname,
+    libc::SYS_getsockopt,
+    libc::SYS_recvfrom,
     libc::SYS_setsockopt,
     libc::SYS_shutdown,
-    libc::SYS_socket,
     libc::SYS_socketpair,
     libc::SYS_epoll_create1,
     libc::SYS_epoll_ctl,
@@ -142,11 +147,13 @@ const NETWORK: &[c_long] = &[
     libc::SYS_epoll_pwait2,
     libc::SYS_eventfd2,
     libc::SYS_pipe2,
+];
+
+/// Calls of threads that store what servers send, in the directory of `-o blockcache=`.
+const STORE: &[c_long] = &[
     libc::SYS_fchmod,
     libc::SYS_linkat,
     libc::SYS_mkdirat,
-    libc::SYS_mmap,
-    libc::SYS_mprotect,
     libc::SYS_renameat2,
     libc::SYS_unlinkat,
     libc::SYS_utimensat,
@@ -154,8 +161,13 @@ const NETWORK: &[c_long] = &[
 
 /// Older forms of the calls above, which not every architecture has.
 #[cfg(target_arch = "x86_64")]
-const NETWORK_OLDER: &[c_long] = &[
-    libc::SYS_epoll_wait,
+const CONNECT_OLDER: &[c_long] = &[libc::SYS_epoll_wait];
+#[cfg(not(target_arch = "x86_64"))]
+const CONNECT_OLDER: &[c_long] = &[];
+
+/// Older forms of the calls above, which not every architecture has.
+#[cfg(target_arch = "x86_64")]
+const STORE_OLDER: &[c_long] = &[
     libc::SYS_link,
     libc::SYS_mkdir,
     libc::SYS_rename,
@@ -163,9 +175,9 @@ const NETWORK_OLDER: &[c_long] = &[
     libc::SYS_unlink,
 ];
 #[cfg(target_arch = "aarch64")]
-const NETWORK_OLDER: &[c_long] = &[libc::SYS_renameat];
+const STORE_OLDER: &[c_long] = &[libc::SYS_renameat];
 #[cfg(target_arch = "riscv64")]
-const NETWORK_OLDER: &[c_long] = &[];
+const STORE_OLDER: &[c_long] = &[];
 
 /// Calls of threads that unmount. The handlers of signals wake a thread through a
 /// socket.
@@ -264,18 +276,21 @@ type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
 
 /// Returns the filter that allows the calls of this work only.
 fn allowed(work: Work) -> Result<BpfProgram, BackendError> {
-    let (more, older) = match work {
-        Work::Parse => (&[][..], &[][..]),
-        Work::Network => (NETWORK, NETWORK_OLDER),
-        Work::Edit => (EDIT, &[][..]),
-        Work::Serve => (SERVE, SERVE_OLDER),
-        Work::Unmount => (UNMOUNT, &[][..]),
+    let more: &[&[c_long]] = match work {
+        Work::Parse => &[],
+        Work::Resolve => &[RESOLVE, CONNECT, CONNECT_OLDER],
+        Work::Network => &[CONNECT, CONNECT_OLDER, STORE, STORE_OLDER],
+        Work::Edit => &[EDIT],
+        Work::Serve => &[SERVE, SERVE_OLDER],
+        Work::Unmount => &[UNMOUNT],
     };
-    let calls = [COMMON, COMMON_OLDER, &[libc::SYS_clone3], more, older].concat();
-    let mut rules: Rules = calls.into_iter().map(|call| (call, Vec::new())).collect();
+    let common = [COMMON, COMMON_OLDER, &[libc::SYS_clone3]];
+    let calls = common.iter().chain(more).copied().flatten();
+    let mut rules: Rules = calls.map(|&call| (call, Vec::new())).collect();
     rules.extend(restricted()?);
     rules.extend(opening(work)?);
-    if work != Work::Network {
+    rules.extend(sockets(work)?);
+    if work != Work::Resolve {
         // Parsers need no memory that is executable.
         let executable = libc::PROT_EXEC as u64;
         rules.insert(libc::SYS_mmap, without(2, executable)?);
@@ -288,6 +303,41 @@ fn allowed(work: Work) -> Result<BpfProgram, BackendError> {
     }
     let denied = SeccompAction::Errno(libc::EPERM as u32);
     SeccompFilter::new(rules, denied, SeccompAction::Allow, ARCH.try_into()?)?.try_into()
+}
+
+/// Returns the rules of the call that creates a socket. The system's resolver may use
+/// datagrams, a service of this computer, and the kernel's tables of addresses.
+fn sockets(work: Work) -> Result<Rules, BackendError> {
+    let (stream, datagram) = (libc::SOCK_STREAM, libc::SOCK_DGRAM);
+    let kinds: &[(i32, i32)] = match work {
+        Work::Network => &[(libc::AF_INET, stream), (libc::AF_INET6, stream)],
+        Work::Resolve => &[
+            (libc::AF_INET, stream),
+            (libc::AF_INET, datagram),
+            (libc::AF_INET6, stream),
+            (libc::AF_INET6, datagram),
+            (libc::AF_UNIX, stream),
+            (libc::AF_UNIX, datagram),
+            (libc::AF_NETLINK, libc::SOCK_RAW),
+        ],
+        Work::Parse | Work::Edit | Work::Serve | Work::Unmount => return Ok(Rules::new()),
+    };
+    // The flags are in the same number.
+    let of_type = SeccompCmpOp::MaskedEq(0xF);
+    let rules = kinds.iter().map(|&(family, kind)| {
+        let mut conditions = vec![
+            condition(0, SeccompCmpOp::Eq, family as u64)?,
+            condition(1, of_type.clone(), kind as u64)?,
+        ];
+        if family == libc::AF_NETLINK {
+            conditions.push(condition(2, SeccompCmpOp::Eq, libc::NETLINK_ROUTE as u64)?);
+        }
+        SeccompRule::new(conditions)
+    });
+    Ok(Rules::from([(
+        libc::SYS_socket,
+        rules.collect::<Result<_, _>>()?,
+    )]))
 }
 
 /// Returns the rules of calls that all threads may make with certain arguments.
@@ -323,7 +373,7 @@ fn restricted() -> Result<Rules, BackendError> {
 fn opening(work: Work) -> Result<Rules, BackendError> {
     let with_flags_at = |argument| match work {
         Work::Unmount => without(argument, CHANGING),
-        Work::Parse | Work::Network | Work::Edit | Work::Serve => Ok(Vec::new()),
+        _ => Ok(Vec::new()),
     };
     let mut rules = BTreeMap::from([(libc::SYS_openat, with_flags_at(2)?)]);
     #[cfg(target_arch = "x86_64")]
@@ -367,6 +417,7 @@ mod tests {
         without_clone3().unwrap();
         let all = [
             Work::Parse,
+            Work::Resolve,
             Work::Network,
             Work::Edit,
             Work::Serve,
@@ -409,12 +460,12 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_talks_to_servers_sends_single_datagrams() {
+    fn a_thread_that_looks_up_names_sends_single_datagrams() {
         let resolver = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
         let address = resolver.local_addr().unwrap();
         let ask = || {
             rustix::thread::set_no_new_privs(true).unwrap();
-            restrict(Work::Network).unwrap();
+            restrict(Work::Resolve).unwrap();
             let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
             socket.send_to(b"a query", address).unwrap();
         };

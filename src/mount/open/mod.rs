@@ -123,7 +123,7 @@ fn connect(mount: &MountTree, prepared: &Prepared) -> Result<Option<Arc<Remote>>
         Some(network) => network.clone(),
         None => {
             let (options, urls) = (RemoteOptions::default(), prepared.sources.urls());
-            Network::start(&options, urls, |_| Ok(())).map_err(|problem| {
+            Network::start(&options, urls, |_, _| Ok(())).map_err(|problem| {
                 let error = std::io::Error::other(problem);
                 OpenError::new(first.shown(), OpenCause::Unreadable(error))
             })?

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use super::{Access, RemoteEntry, RemoteOptions, RemoteUrl};
+use super::{Access, RemoteEntry, RemoteOptions, RemoteUrl, Task};
 use crate::memory::budget::Budget;
 use hpimount_containers::io::ReadAt;
 
@@ -23,7 +23,7 @@ impl Network {
     pub fn start<'a>(
         _options: &RemoteOptions,
         _urls: impl Iterator<Item = &'a RemoteUrl>,
-        _enter: impl FnOnce(&Access) -> std::io::Result<()> + Send + 'static,
+        _enter: impl Fn(Task, &Access) -> std::io::Result<()> + Send + Sync + 'static,
     ) -> Result<Arc<Self>, String> {
         Err("this program was built without remote sources".to_owned())
     }

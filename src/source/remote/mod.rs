@@ -38,10 +38,19 @@ pub enum RemoteEntry {
     File(ListedFile),
 }
 
+/// What a network thread does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Task {
+    /// It looks up the addresses of names.
+    Names,
+    /// It communicates with servers, whose addresses are known.
+    Servers,
+}
+
 /// The access to the system that the network threads need.
 #[derive(Debug)]
 pub struct Access {
-    /// TCP ports to connect to.
+    /// TCP ports to connect to, besides that of DNS.
     pub ports: Vec<u16>,
     /// Names in lower case of servers that may have local addresses, since users name
     /// them. One that begins with a dot stands for all names below it, as of the buckets

@@ -12,9 +12,9 @@ use super::url::{RemoteUrl, Scheme};
 use super::{Access, RemoteOptions};
 use crate::platform::is_root;
 
-/// Ports that are permitted for all URLs: DNS over TCP, and HTTPS for redirects
-/// and for services that issue tokens.
-const USUAL_PORTS: [u16; 2] = [53, 443];
+/// Ports that are permitted for all URLs: HTTPS, for redirects and for services that
+/// issue tokens.
+const USUAL_PORTS: [u16; 1] = [443];
 
 /// Files with trusted certificates for TLS, and those that the system's
 /// resolver reads, outside of `/etc`.

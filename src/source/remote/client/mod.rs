@@ -29,7 +29,7 @@ pub use self::folder::{ListedFile, RemoteFolder};
 pub use self::kept::Remote;
 pub use self::network::Network;
 pub use self::object::RemoteFile;
-use super::{Access, RemoteEntry, RemoteOptions, url};
+use super::{Access, RemoteEntry, RemoteOptions, Task, url};
 
 /// Length of a block in bytes, except for the last one of an object. Because
 /// requests are for runs of blocks, small blocks do not increase the number of

@@ -25,7 +25,7 @@ use super::disk::DiskCache;
 use super::store::{Failure, FailureKind, Pin, Store};
 use super::url::{RemoteUrl, Scheme};
 use super::wire::{Connector, Wire};
-use super::{Access, RemoteOptions};
+use super::{Access, RemoteOptions, Task};
 use crate::requester;
 use crate::source::secret::secret_line;
 use crate::sync::tally::Tally;
@@ -41,11 +41,48 @@ const MAX_PAUSE: Duration = Duration::from_secs(2);
 /// Interval at which a waiting thread looks whether its reader was killed.
 const MOMENT: Duration = Duration::from_millis(100);
 
+/// A thread with its runtime. It ends when this is dropped.
+#[derive(Debug)]
+struct Running {
+    runtime: Handle,
+    _stop: oneshot::Sender<()>,
+}
+
+impl Running {
+    /// Starts a thread called `name`. It first calls `enter`, and does nothing else if
+    /// that fails.
+    fn start(
+        name: &str,
+        enter: impl FnOnce() -> io::Result<()> + Send + 'static,
+    ) -> io::Result<Self> {
+        let (sender, receiver) = mpsc::channel();
+        let (stop, stopped) = oneshot::channel();
+        let run = move || {
+            let build = |()| Builder::new_current_thread().enable_all().build();
+            match enter().and_then(build) {
+                Ok(runtime) => {
+                    let _ = sender.send(Ok(runtime.handle().clone()));
+                    // The sender is only dropped, together with the network.
+                    let _ = runtime.block_on(stopped);
+                    runtime.shutdown_background();
+                }
+                Err(error) => drop(sender.send(Err(error))),
+            }
+        };
+        thread::Builder::new().name(name.to_owned()).spawn(run)?;
+        let started = receiver.recv();
+        Ok(Self {
+            runtime: started.unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))?,
+            _stop: stop,
+        })
+    }
+}
+
 /// The threads for requests to servers. They end when it is dropped.
 #[derive(Debug)]
 pub struct Network {
-    runtime: Handle,
-    _stop: oneshot::Sender<()>,
+    servers: Running,
+    _names: Running,
     connector: Connector,
     headers: Option<HeaderMap>,
     /// The options for remote sources.
@@ -59,9 +96,9 @@ pub struct Network {
 }
 
 impl Network {
-    /// Starts a thread for requests to the servers of `urls`. It first calls
-    /// `enter` with the access that it and the threads started by it need, and
-    /// does nothing else if that fails.
+    /// Starts a thread for requests to the servers of `urls`, and one that looks up their
+    /// names. Each first calls `enter` with its task and the access that it and the
+    /// threads started by it need, and does nothing else if that fails.
     ///
     /// # Errors
     /// Returns a message if an option cannot be applied, or if the thread
@@ -69,7 +106,7 @@ impl Network {
     pub fn start<'a>(
         options: &RemoteOptions,
         urls: impl Iterator<Item = &'a RemoteUrl>,
-        enter: impl FnOnce(&Access) -> io::Result<()> + Send + 'static,
+        enter: impl Fn(Task, &Access) -> io::Result<()> + Send + Sync + 'static,
     ) -> Result<Arc<Self>, String> {
         let headers = options.header.as_deref().map(|file| {
             let line = secret_line(file)?;
@@ -88,37 +125,21 @@ impl Network {
                 .map_err(|error| format!("-o blockcache={}: {error}", directory.display()))
         });
         let disk = disk.transpose()?.map(Arc::new);
-        let access = access(options, urls);
-        let wire = Arc::<Wire>::default();
-        let connector = Connector::new(&wire, options, &access);
-        let (sender, receiver) = mpsc::channel();
-        let (stop, stopped) = oneshot::channel();
-        let run = move || {
-            if let Err(error) = enter(&access) {
-                let _ = sender.send(Err(error));
-                return;
-            }
-            // Fails if another mount of this process has set it.
-            let _ = rustls::crypto::ring::default_provider().install_default();
-            match Builder::new_current_thread().enable_all().build() {
-                Ok(runtime) => {
-                    let _ = sender.send(Ok(runtime.handle().clone()));
-                    // The sender is only dropped, together with the network.
-                    let _ = runtime.block_on(stopped);
-                    runtime.shutdown_background();
-                }
-                Err(error) => drop(sender.send(Err(error))),
-            }
+        // Fails if another mount of this process has set it.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let entered = Arc::new((enter, access(options, urls)));
+        let start = |name, task| {
+            let entered = entered.clone();
+            let started = Running::start(name, move || (entered.0)(task, &entered.1));
+            started.map_err(|error| format!("cannot start a thread for the network: {error}"))
         };
-        let cannot = |error: io::Error| format!("cannot start a thread for the network: {error}");
-        let named = thread::Builder::new().name("network".to_owned());
-        named.spawn(run).map_err(cannot)?;
-        let started = receiver
-            .recv()
-            .unwrap_or_else(|_| Err(io::ErrorKind::Other.into()));
+        let names = start("resolver", Task::Names)?;
+        let servers = start("network", Task::Servers)?;
+        let wire = Arc::<Wire>::default();
+        let connector = Connector::new(&wire, options, &entered.1, names.runtime.clone());
         Ok(Arc::new(Self {
-            runtime: started.map_err(cannot)?,
-            _stop: stop,
+            servers,
+            _names: names,
             connector,
             headers,
             options: options.clone(),
@@ -131,7 +152,7 @@ impl Network {
 
     /// Runs `work` in the network threads.
     pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
-        drop(self.runtime.spawn(work));
+        drop(self.servers.runtime.spawn(work));
     }
 
     /// Runs `work` in the network threads and waits for its result.

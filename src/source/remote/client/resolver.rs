@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tokio::net::lookup_host;
+use tokio::runtime::Handle;
 
 use crate::sync::lock;
 
@@ -26,6 +27,8 @@ pub(super) struct Resolver {
     /// The last addresses of each name. They are used when a name cannot be looked up any
     /// more: a confined thread does not see a resolv.conf that has replaced the first one.
     known: Arc<Mutex<HashMap<String, Vec<SocketAddr>>>>,
+    /// The runtime whose threads look up names.
+    names: Handle,
 }
 
 /// Maximum number of names whose addresses are kept.
@@ -34,10 +37,14 @@ const MAX_KNOWN: usize = 256;
 impl Resolver {
     /// Creates a resolver that returns local addresses for these names (see
     /// `Access::hosts`), and, with `allows_local`, for all others.
-    pub(super) fn new(hosts: &[String], allows_local: bool) -> Self {
+    pub(super) fn new(hosts: &[String], allows_local: bool, names: Handle) -> Self {
         let local = (!allows_local).then(|| Mutex::new(hosts.iter().cloned().collect()));
         let known = Arc::default();
-        Self { local, known }
+        Self {
+            local,
+            known,
+            names,
+        }
     }
 
     /// Permits a name to have local addresses: a local server redirects to it.
@@ -63,8 +70,12 @@ impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
         let permits_local = self.permits(name.as_str());
         let known = self.known.clone();
+        // In its own threads, which may use other sockets than those that connect.
+        let found = self
+            .names
+            .spawn(async move { look_up(name.as_str(), &known).await });
         Box::pin(async move {
-            let mut found = look_up(name.as_str(), &known).await?;
+            let mut found = found.await??;
             let is_unknown = found.is_empty();
             found.retain(|address| permits_local || !is_local(address.ip()));
             match found.is_empty() && !is_unknown {
@@ -115,12 +126,13 @@ mod tests {
             runtime.block_on(found).map(Iterator::count)
         };
         let hosts = ["example.org", ".s3.example", "s3.example"].map(str::to_owned);
-        let resolver = Resolver::new(&hosts, false);
+        let resolver = Resolver::new(&hosts, false, runtime.handle().clone());
         let refused = resolve(&resolver).unwrap_err();
         assert!(refused.is::<LocalAddress>(), "{refused}");
         resolver.permit("LocalHost");
         assert!(resolve(&resolver).unwrap() > 0);
-        assert!(resolve(&Resolver::new(&[], true)).unwrap() > 0);
+        let any = Resolver::new(&[], true, runtime.handle().clone());
+        assert!(resolve(&any).unwrap() > 0);
         for (name, is_permitted) in [
             ("Example.org", true),
             ("inside.example.org", false),

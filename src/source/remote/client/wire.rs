@@ -15,6 +15,7 @@ use object_store::client::{
     HttpResponse, HttpResponseBody, HttpService,
 };
 use reqwest::redirect;
+use tokio::runtime::Handle;
 
 use super::answer::{judge, number, whole};
 use super::resolver::{LocalAddress, Resolver, is_local};
@@ -107,14 +108,20 @@ pub(super) struct Connector {
 }
 
 impl Connector {
-    pub(super) fn new(wire: &Arc<Wire>, options: &RemoteOptions, access: &Access) -> Self {
+    /// Creates a factory whose clients look up names in the runtime `names`.
+    pub(super) fn new(
+        wire: &Arc<Wire>,
+        options: &RemoteOptions,
+        access: &Access,
+        names: Handle,
+    ) -> Self {
         Self {
             wire: wire.clone(),
             clients: Arc::default(),
             timeout: options.timeout,
             ports: access.ports.as_slice().into(),
             allows_local: options.allow_local,
-            resolver: Arc::new(Resolver::new(&access.hosts, options.allow_local)),
+            resolver: Arc::new(Resolver::new(&access.hosts, options.allow_local, names)),
         }
     }
 
