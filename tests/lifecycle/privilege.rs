@@ -160,3 +160,22 @@ fn set_id_bits_and_devices_of_a_folder_are_not_shown() {
     }
     assert!(!mount.path().join("null").exists());
 }
+
+/// Other processes of the user cannot read the memory of one that has a password, and it
+/// leaves no dump.
+#[fuse_test]
+fn a_process_with_a_password_is_closed_to_others_of_its_user() {
+    let Some(namespace) = namespace() else { return };
+    let password = namespace.fixture.dir().join("password");
+    fs::write(&password, "secret\n").unwrap();
+    let with_password = format!("password=@{}", password.display());
+    for (options, is_closed) in [("ro", false), (with_password.as_str(), true)] {
+        let mount = namespace.mount_by(command(&namespace, USER, options));
+        for file in ["environ", "mem"] {
+            let path = format!("/proc/{}/{file}", mount.0.pid());
+            let read = run(namespace.user(USER, "head").args(["-c", "0", &path]));
+            let denied = read.stderr.contains("Permission denied");
+            assert_eq!(denied, is_closed, "{options}: {file}: {read:?}");
+        }
+    }
+}

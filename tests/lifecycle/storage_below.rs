@@ -193,3 +193,27 @@ fn a_full_disk_affects_only_the_log() {
     mount.signal(Signal::TERM);
     mount.assert_ends();
 }
+
+#[fuse_test]
+fn many_errors_of_a_source_are_few_lines_of_the_log() {
+    let mut fixture = Fixture::new();
+    fixture.archive = fixture.dir().join(ARCHIVE);
+    fs::write(&fixture.archive, each_method::archive()).unwrap();
+    let mount = fixture.mount_in_foreground(&["-o", "noprefetch,cachesize=32K"]);
+    let archive = File::options().write(true).open(&mount.fixture.archive);
+    archive.unwrap().set_len(100).unwrap();
+    let refused: usize = (0..20).map(|_| read_all(&mount).1).sum();
+    mount.signal(Signal::TERM);
+    let log = mount.assert_ends().log();
+    let (errors, left_out): (Vec<&str>, Vec<&str>) = log
+        .lines()
+        .filter(|line| line.contains("error"))
+        .partition(|line| !line.contains(" like this)"));
+    assert!(refused > 10 * errors.len(), "{refused} errors: {log}");
+    let count = |line: &&str| {
+        let (_, rest) = line.split_once(" (and ").unwrap();
+        rest.split(' ').next().unwrap().parse::<usize>().unwrap()
+    };
+    let counted: usize = left_out.iter().map(count).sum();
+    assert_eq!(errors.len() + counted, refused, "{log}");
+}

@@ -9,6 +9,7 @@ use std::process::Command;
 use std::thread;
 
 use crate::fixtures::origin::{Faults, Object, Origin};
+use crate::fixtures::servers::{Certificates, Nginx, Tinyproxy};
 use testkit::mount::{Run, has_programs, hpi, run, sample};
 
 /// Binds files over the settings of the resolver, and executes a program.
@@ -48,26 +49,34 @@ fn port(origin: &Origin) -> String {
 }
 
 #[test]
-fn a_server_does_not_redirect_to_a_name_of_this_computer() {
+fn a_server_does_not_redirect_to_this_computer_or_its_link() {
     let origin = Origin::with("a.hpi", Object::new(sample().bytes, "a"));
     let port = port(&origin);
-    origin.set(Faults {
-        status: Some((
-            302,
-            format!("Location: http://inside.example:{port}/a.hpi\r\n"),
-        )),
-        ..Faults::default()
-    });
     let url = format!("http://outside.example:{port}/a.hpi");
     let hosts = "127.0.0.1 outside.example inside.example\n";
-    let Some(ran) = list(&url, &[], hosts, "") else {
-        return;
-    };
-    assert_eq!(ran.code, Some(10), "{ran:?}");
-    assert!(ran.stderr.contains("-o allowlocal permits"), "{ran:?}");
-    assert_eq!(origin.take_requests().len(), 1);
-    let ran = list(&url, &["-o", "allowlocal"], hosts, "").unwrap();
-    assert!(ran.stderr.contains("redirects without end"), "{ran:?}");
+    for host in [
+        "inside.example",
+        "localhost",
+        "127.0.0.1",
+        "169.254.169.254",
+        "[::1]",
+    ] {
+        origin.set(Faults {
+            status: Some((302, format!("Location: http://{host}:{port}/a.hpi\r\n"))),
+            ..Faults::default()
+        });
+        let Some(ran) = list(&url, &[], hosts, "") else {
+            return;
+        };
+        assert_eq!(ran.code, Some(10), "{ran:?}");
+        assert!(ran.stderr.contains("-o allowlocal permits"), "{ran:?}");
+        assert_eq!(origin.take_requests().len(), 1);
+        if host == "inside.example" {
+            let ran = list(&url, &["-o", "allowlocal"], hosts, "").unwrap();
+            assert!(ran.stderr.contains("redirects without end"), "{ran:?}");
+            origin.take_requests();
+        }
+    }
 }
 
 /// Answers address queries with the address of this computer, until there are no more.
@@ -154,4 +163,29 @@ fn a_source_is_read_through_a_proxy() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.stdout.contains("hello.txt"), "{ran:?}");
     assert!(!origin.take_requests().is_empty());
+}
+
+#[test]
+fn a_source_with_tls_is_read_through_a_proxy_of_another_program() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.hpi"), sample().bytes).unwrap();
+    let Some(certificates) = Certificates::new() else {
+        return;
+    };
+    let Some(nginx) = Nginx::start_tls(folder.path(), &certificates, "") else {
+        return;
+    };
+    let Some(proxy) = Tinyproxy::start(nginx.port()) else {
+        return;
+    };
+    let mut command = hpi("list");
+    command
+        .arg(nginx.url("a.hpi"))
+        .env("SSL_CERT_FILE", certificates.authority())
+        .env("https_proxy", proxy.url())
+        .env_remove("no_proxy");
+    let ran = run(&mut command);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("hello.txt"), "{ran:?}");
+    assert!(proxy.log().contains("CONNECT localhost"), "{}", proxy.log());
 }
