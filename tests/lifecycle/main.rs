@@ -21,6 +21,7 @@ mod mounting;
 mod odd_starts;
 mod ordinary_user;
 mod privilege;
+mod scarce;
 mod signals;
 mod source_hangs;
 mod storage_below;
