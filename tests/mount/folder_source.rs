@@ -256,6 +256,35 @@ fn a_file_that_changes_is_never_read_with_foreign_bytes() {
 }
 
 #[fuse_test]
+fn a_file_without_a_birth_time_can_be_read_after_it_was_changed() {
+    if !has_programs(&["bindfs"]) {
+        return;
+    }
+    let behind = tempfile::tempdir().unwrap();
+    fs::write(behind.path().join("changed"), "before").unwrap();
+    // More than the daemon has open.
+    let others = (0..40).map(|number| number.to_string());
+    let others: Vec<_> = others.collect();
+    for other in &others {
+        fs::write(behind.path().join(other), other).unwrap();
+    }
+    let fixture = folder(|_| {});
+    // No FUSE file system has birth times.
+    let bound = run(Command::new("bindfs").args([behind.path(), &fixture.archive]));
+    assert_eq!(bound.code, Some(0), "{bound:?}");
+    let below = fs::metadata(fixture.archive.join("changed")).unwrap();
+    below.created().unwrap_err();
+    let mount = fixture.mount(&[]);
+    assert_eq!(fs::metadata(mount.file("changed")).unwrap().len(), 6);
+    let changed = mount.fixture.archive.join("changed");
+    fs::write(changed, "after!").unwrap();
+    for other in &others {
+        assert_eq!(fs::read_to_string(mount.file(other)).unwrap(), *other);
+    }
+    assert_eq!(fs::read(mount.file("changed")).unwrap(), b"after!");
+}
+
+#[fuse_test]
 fn two_hundred_open_files_need_few_descriptors_of_the_daemon() {
     let fixture = folder(|source| {
         for number in 0..200 {
