@@ -228,7 +228,7 @@ fn in_network(task: Task, port: u16, work: impl FnOnce() + Send) {
     confinement.run(work).unwrap();
 }
 
-/// Sockets by which neither names are looked up nor servers reached.
+/// Sockets that neither task of the network needs.
 fn useless_sockets() -> [(AddressFamily, SocketType, Option<Protocol>); 6] {
     let family = |number: i32| AddressFamily::from_raw(number as u16);
     [

@@ -22,7 +22,7 @@ pub(super) enum Work {
     Parse,
     /// It looks up the names of servers, in the system's resolver.
     Resolve,
-    /// It communicates with servers over TCP, and stores what they send.
+    /// It communicates with servers over TCP, and stores their data.
     Network,
     /// It changes or watches a folder of edits.
     Edit,

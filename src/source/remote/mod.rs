@@ -43,14 +43,14 @@ pub enum RemoteEntry {
 pub enum Task {
     /// It looks up the addresses of names.
     Names,
-    /// It communicates with servers, whose addresses are known.
+    /// It communicates with servers.
     Servers,
 }
 
 /// The access to the system that the network threads need.
 #[derive(Debug)]
 pub struct Access {
-    /// TCP ports to connect to, besides that of DNS.
+    /// TCP ports of servers to connect to.
     pub ports: Vec<u16>,
     /// Names in lower case of servers that may have local addresses, since users name
     /// them. One that begins with a dot stands for all names below it, as of the buckets
