@@ -151,7 +151,7 @@ impl Serving {
         share.start_prefetch()?;
         let share = share.clone();
         let names = thread::Builder::new().name("names".to_owned());
-        names.spawn(move || search::collect(&share.now()))?;
+        names.spawn(move || search::collect(&share))?;
         Ok(())
     }
 

@@ -1,27 +1,53 @@
 //! `/api/search`: entries by parts of their names, and by words of their texts.
 
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Policy, Refusal};
 use super::kind;
+use super::live::Snapshot;
 use super::names::Collected;
 use super::route::{Progress, Query};
-use super::site::{Place, Site};
+use super::site::{Place, Share, Site};
 use super::texts::Words;
 use crate::inspect::bounds::{Bounds, EXPANSION};
 use crate::inspect::walk::Walk;
 use crate::inspect::{Contents, Role};
 use crate::mount::{FileKind, HeldIno, Ino};
 
+/// How often a tree that follows edits is looked at for changed texts.
+const SETTLED: Duration = Duration::from_secs(2);
+
 /// Number of entries of an answer.
 const ENTRIES: usize = 100;
 
-/// Collects all names, and then the texts.
-pub(super) fn collect(site: &Arc<Site>) {
-    collect_names(site);
-    site.common.texts.collect(site.vfs());
+/// Collects all names, and then the texts, which are read again when they have changed.
+pub(super) fn collect(share: &Share) {
+    let mut site = share.now();
+    collect_names(&site);
+    loop {
+        let begun = Instant::now();
+        site.common.texts.collect(site.vfs());
+        // Most of the time is for other work.
+        let mut pause = SETTLED.max(begun.elapsed() * 8);
+        let Some(collected) = site.snapshot().map(Snapshot::folder_version) else {
+            return;
+        };
+        // Versions that nobody reads are not kept.
+        drop(site);
+        site = loop {
+            thread::sleep(pause);
+            let site = share.now();
+            let is_newer = |snapshot: &dyn Snapshot| snapshot.folder_version() != collected;
+            if site.snapshot().is_some_and(is_newer) {
+                break site;
+            }
+            pause = SETTLED;
+        };
+    }
 }
 
 /// Collects the paths of all listed entries, and of those in archives.

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::sync::lock;
 
 pub(super) use crate::inspect::index::Words;
 
-/// Rows and searches that may wait.
+/// Rows and requests that may wait.
 const MAX_WAITING: usize = 64;
 
 /// How long a search may wait, and how soon one is noticed.
@@ -40,11 +40,17 @@ struct Search {
     reply: SyncSender<Vec<Found>>,
 }
 
+/// What the thread with the index is asked to do.
+enum Request {
+    Search(Search),
+    /// To replace all rows by these.
+    Collect(Receiver<Row>),
+}
+
 /// The index of texts.
 pub struct Texts {
     /// To the thread with the index; `None` without one.
-    searches: Option<SyncSender<Search>>,
-    rows: Mutex<Option<SyncSender<Row>>>,
+    requests: Option<SyncSender<Request>>,
     collected: Mutex<Collected>,
     /// Accounts for the memory of the index, once there is something in it.
     charge: Mutex<Option<Charge>>,
@@ -56,8 +62,7 @@ impl Texts {
     /// Creates none.
     pub fn none() -> Self {
         Self {
-            searches: None,
-            rows: Mutex::new(None),
+            requests: None,
             collected: Mutex::new(Collected::Off),
             charge: Mutex::default(),
             bar: ProgressBar::hidden(),
@@ -75,46 +80,50 @@ impl Texts {
         enter: impl FnOnce() -> io::Result<()> + Send + 'static,
     ) -> io::Result<Self> {
         let database = Database::temporary(most).map_err(io::Error::other)?;
-        let (rows, received) = sync_channel(MAX_WAITING);
-        let (searches, asked) = sync_channel(MAX_WAITING);
+        let (requests, received) = sync_channel(MAX_WAITING);
         let work = move || match enter() {
-            Ok(()) => work(database, &received, &asked),
+            Ok(()) => work(database, &received),
             Err(error) => log::warn!("texts cannot be searched: {error}"),
         };
         thread::Builder::new()
             .name("texts".to_owned())
             .spawn(work)?;
         Ok(Self {
-            searches: Some(searches),
-            rows: Mutex::new(Some(rows)),
+            requests: Some(requests),
             collected: Mutex::new(Collected::Running),
             ..Self::none()
         })
     }
 
     /// Reads all texts of a tree, unless it is very large or on a server, or memory is short.
+    /// Those of earlier trees are not found any more.
     pub(super) fn collect(&self, vfs: &Vfs) {
-        let Some(rows) = lock(&self.rows).take() else {
-            return;
-        };
+        let collected = self.index(vfs).unwrap_or(Collected::Off);
+        *lock(&self.collected) = collected;
+    }
+
+    /// Does the same, and returns how far it came; `None` if texts are not searched.
+    fn index(&self, vfs: &Vfs) -> Option<Collected> {
+        let requests = self.requests.as_ref()?;
         if vfs.has_servers() || vfs.extent().bytes > MAX_SOURCE {
-            *lock(&self.collected) = Collected::Off;
-            return;
+            return None;
         }
-        let budget = vfs.reader().budget();
-        match budget.charge("the index of texts", Database::TEMPORARY_MEMORY) {
-            Ok(charge) => *lock(&self.charge) = Some(charge),
-            Err(error) => {
-                log::warn!("texts cannot be searched: {error}");
-                *lock(&self.collected) = Collected::Off;
-                return;
-            }
+        let mut charge = lock(&self.charge);
+        if charge.is_none() {
+            let budget = vfs.reader().budget();
+            let charged = budget.charge("the index of texts", Database::TEMPORARY_MEMORY);
+            let warn = |error: &_| log::warn!("texts cannot be searched: {error}");
+            *charge = Some(charged.inspect_err(warn).ok()?);
         }
-        let indexed = index(vfs, THREADS, EXPANSION, &rows, &self.bar);
-        *lock(&self.collected) = match indexed {
+        drop(charge);
+        *lock(&self.collected) = Collected::Running;
+        self.bar.set_position(0);
+        let (rows, received) = sync_channel(MAX_WAITING);
+        requests.send(Request::Collect(received)).ok()?;
+        Some(match index(vfs, THREADS, EXPANSION, &rows, &self.bar) {
             Ok(()) => Collected::Done,
             Err(_) => Collected::Partial,
-        };
+        })
     }
 
     /// Returns how far it is, and the number of entries that were read.
@@ -133,7 +142,7 @@ impl Texts {
         after: i64,
         most: usize,
     ) -> Result<Vec<Found>, Refusal> {
-        let Some(searches) = &self.searches else {
+        let Some(requests) = &self.requests else {
             return Ok(Vec::new());
         };
         let (reply, found) = sync_channel(1);
@@ -144,7 +153,7 @@ impl Texts {
             reply,
         };
         // The thread has ended if it could not be confined.
-        if searches.send(search).is_err() {
+        if requests.send(Request::Search(search)).is_err() {
             return Ok(Vec::new());
         }
         found.recv_timeout(PATIENCE).map_err(|_| Refusal::Busy)
@@ -152,24 +161,42 @@ impl Texts {
 }
 
 /// Adds rows to the index, and answers searches, until the server ends.
-fn work(mut database: Database, rows: &Receiver<Row>, searches: &Receiver<Search>) {
-    let mut is_writable = database.begin("", None).is_ok();
+fn work(mut database: Database, requests: &Receiver<Request>) {
+    let mut rows: Option<Receiver<Row>> = None;
+    let mut is_writable = false;
     loop {
-        searches
-            .try_iter()
-            .for_each(|search| answer(&database, search));
-        match rows.recv_timeout(MOMENT) {
-            Ok(row) if is_writable => {
+        let request = match &rows {
+            Some(_) => requests.try_recv(),
+            None => requests.recv().map_err(|_| TryRecvError::Disconnected),
+        };
+        match request {
+            Ok(Request::Search(search)) => {
+                answer(&database, search);
+                continue;
+            }
+            Ok(Request::Collect(new)) => {
+                let ended = rows.replace(new).is_none_or(|_| database.end(None).is_ok());
+                is_writable = ended && database.begin("", None).is_ok();
+            }
+            Err(TryRecvError::Disconnected) => return,
+            Err(TryRecvError::Empty) => {}
+        }
+        match rows.as_ref().map(|rows| rows.recv_timeout(MOMENT)) {
+            Some(Ok(row)) if is_writable => {
                 if let Err(error) = database.add(&row) {
                     log::warn!("not all texts can be searched: {error}");
                     is_writable = false;
                 }
             }
-            Ok(_) | Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
+            Some(Err(RecvTimeoutError::Disconnected)) => {
+                rows = None;
+                if let Err(error) = database.end(None) {
+                    log::warn!("texts are searched as they are now: {error}");
+                }
+            }
+            Some(Ok(_) | Err(RecvTimeoutError::Timeout)) | None => {}
         }
     }
-    searches.iter().for_each(|search| answer(&database, search));
 }
 
 fn answer(database: &Database, search: Search) {

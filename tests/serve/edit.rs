@@ -304,3 +304,23 @@ fn a_folder_that_is_no_folder_of_edits_is_refused() {
         assert_eq!(ended.unwrap().status.code(), Some(2), "{folder:?}");
     }
 }
+
+#[test]
+#[cfg(feature = "index")]
+fn texts_of_saved_files_are_found_and_those_they_replace_are_not() {
+    let sources = Sources::new();
+    let server = sources.serve();
+    let finds = |word: &str| {
+        let found = server.json(&format!("/api/search?q={word}&in=text"));
+        let is_done = found["state"]["texts"] == "done";
+        is_done.then(|| found["entries"].as_array().unwrap().len())
+    };
+    eventually("the original is found", || finds("read") == Some(1));
+    sources.save("readme.txt", "a quokka");
+    sources.save("docs/new.txt", "another quokka");
+    eventually("both are found", || finds("quokka") == Some(2));
+    assert_eq!(finds("read"), Some(0));
+    fs::remove_file(sources.folder.join("readme.txt")).unwrap();
+    eventually("the original is found", || finds("read") == Some(1));
+    assert_eq!(finds("quokka"), Some(1));
+}
