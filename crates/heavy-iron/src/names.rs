@@ -8,7 +8,7 @@ use hpimount_assets::view::context::{Shared, shared};
 use hpimount_assets::view::{AssetContext, NamedAsset, Table};
 use hpimount_containers::hip::asset_id;
 use hpimount_containers::text::to_windows_1252;
-use hpimount_record::Value;
+use hpimount_record::{Value, shortened};
 
 /// Looks up asset names by id.
 #[derive(Clone, Copy)]
@@ -126,7 +126,8 @@ pub(super) fn id_named(context: &dyn AssetContext, name: &str) -> Result<u32, St
         [id] => Ok(*id),
         [] if elsewhere().is_some_and(|known| known.name.eq_ignore_ascii_case(name)) => Ok(hash),
         [] => Err(format!(
-            "no asset is called {name}; write its id (the hash of the name is {hash:08X})"
+            "no asset is called {}; write its id (the hash of the name is {hash:08X})",
+            shortened(name)
         )),
         ids => {
             let ids: Vec<_> = ids.iter().map(|id| format!("{id:08X}")).collect();

@@ -48,7 +48,7 @@ mod writer;
 
 pub use self::number::float;
 pub use self::types::{Bits, Code, Enum, Fixed, Flags, Hex, Index, Kind, Named, Pad, Text, Words};
-pub use self::value::{Problem, Value};
+pub use self::value::{Problem, Value, shortened};
 pub use self::writer::Writer;
 pub use hpimount_record_derive::Record;
 

@@ -540,7 +540,8 @@ impl<T: Stored, K: Kind> Field for Named<T, K> {
         let named = name.map(|name| {
             let number = scope.names.number(K::KIND, &name.to_string());
             let number = number.and_then(T::from_number);
-            number.ok_or_else(|| Problem::new(format!("nothing is called \"{name}\"")))
+            number
+                .ok_or_else(|| Problem::new(format!("nothing is called \"{}\"", name.shortened())))
         });
         match (number, named.transpose()?) {
             (Some(number), Some(named)) if number.to_number() != named.to_number() => {

@@ -32,6 +32,14 @@ pub enum Value {
     Map(Vec<(Cow<'static, str>, Value)>),
 }
 
+/// The longest value in messages, in characters.
+const MAX_SHOWN: usize = 80;
+
+/// Returns the beginning of an untrusted text, for messages.
+pub fn shortened(text: &str) -> String {
+    text.chars().take(MAX_SHOWN).collect()
+}
+
 /// Why a value cannot be set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {reason}")]
@@ -63,7 +71,7 @@ impl Problem {
 
     /// Creates a problem: `value` is not what the field needs.
     pub(super) fn needs(value: &Value, needed: impl fmt::Display) -> Self {
-        Self::new(format!("\"{value}\" is not {needed}"))
+        Self::new(format!("\"{}\" is not {needed}", value.shortened()))
     }
 
     /// Prepends the name of the enclosing structure.
@@ -82,6 +90,11 @@ impl Value {
     /// Creates a text.
     pub fn text(text: impl Into<Cow<'static, str>>) -> Self {
         Self::Text(text.into())
+    }
+
+    /// Returns the beginning of its text, for messages.
+    pub fn shortened(&self) -> String {
+        shortened(&self.to_string())
     }
 
     /// Parses JSON.
@@ -408,7 +421,8 @@ impl<'de> Visitor<'de> for ValueVisitor {
         while let Some(name) = values.next_key::<String>()? {
             if !known.insert(name.clone()) {
                 return Err(A::Error::custom(format!(
-                    "the key \"{name}\" is there twice"
+                    "the key \"{}\" is there twice",
+                    shortened(&name)
                 )));
             }
             entries.push((name.into(), values.next_value()?));

@@ -267,7 +267,11 @@ impl Edits<'_> {
         }
         drop(context);
         match written {
-            Ok(Some(asset)) => {
+            Ok(Some((asset, warnings))) => {
+                for (edit, warning) in warnings {
+                    self.report
+                        .note(Weight::Warning, &*edits[edit].place, warning);
+                }
                 changed.insert(ino, asset);
                 return Ok(true);
             }
@@ -297,6 +301,9 @@ impl Edits<'_> {
     }
 }
 
+/// An edited asset, and doubtful values, each with the number of its edit.
+type Written = (Bytes, Vec<(usize, String)>);
+
 /// Returns an asset with edited values; `None` if it has them already. The new asset is
 /// read again, and must show the edited values.
 fn written(
@@ -304,9 +311,10 @@ fn written(
     asset: &Bytes,
     edits: &[edit::Edit],
     context: &Context<'_>,
-) -> Result<Option<Bytes>, Vec<edit::Problem>> {
+) -> Result<Option<Written>, Vec<edit::Problem>> {
     if let Some(edit) = format.edit {
-        return Ok(edit(asset, edits)?.map(Bytes::from));
+        let new = edit(asset, edits)?;
+        return Ok(new.map(|new| (new.into(), Vec::new())));
     }
     let problem = |text| vec![edit::Problem::new(0, text)];
     let open =
@@ -321,5 +329,5 @@ fn written(
     let view = open(&new)?;
     let (_, values) = view.values(context).ok_or_else(nothing)?;
     edited.check(&values, &new, context)?;
-    Ok(Some(new))
+    Ok(Some((new, edited.warnings)))
 }

@@ -150,14 +150,6 @@ impl Problems {
     }
 }
 
-/// The longest name in messages, in characters.
-const MAX_NAME: usize = 80;
-
-/// Returns the beginning of an untrusted name, for messages.
-pub(super) fn shortened(name: &str) -> String {
-    name.chars().take(MAX_NAME).collect()
-}
-
 /// Files of a view that can be edited.
 #[derive(Debug, Clone, Copy)]
 pub struct Editable {

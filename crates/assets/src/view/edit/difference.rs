@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use hpimount_record::Value;
+use hpimount_record::{Value, shortened};
 
 use super::pairs::{changed, is_same, paired};
 use super::patch::{Change, Content, Element, patched};
 use super::place::Encoded;
 use super::{Edit, What};
 use crate::view::AssetContext;
-use crate::view::import::{Problems, shortened};
+use crate::view::import::Problems;
 use crate::view::node::{Elements, Node, Rule};
 
 /// Changes of edited values.
@@ -20,6 +20,8 @@ pub(super) struct Comparison {
     /// Edits that cannot be made, each with the path of the value in front. At most
     /// [`Problems::MAX`].
     pub(super) problems: Vec<String>,
+    /// Doubtful values, each with its path in front. At most [`Problems::MAX`].
+    pub(super) warnings: Vec<String>,
 }
 
 /// A value to compare: its path, and its number for messages.
@@ -36,22 +38,6 @@ pub(super) struct Differences<'c> {
     is_new: bool,
     /// The values are cells of a table, which hold lists as text.
     is_cell: bool,
-}
-
-/// Parses an edited JSON file.
-///
-/// # Errors
-/// Returns an error with its line and column.
-pub fn value_of_json(file: &[u8]) -> Result<Value, String> {
-    let text = file.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(file);
-    let text = std::str::from_utf8(text)
-        .map_err(|error| format!("is not UTF-8 at byte {}", error.valid_up_to()))?;
-    Value::parse(text).map_err(|error| {
-        let (line, column) = (error.line(), error.column());
-        let text = error.to_string();
-        let reason = text.split(" at line ").next().unwrap_or_default();
-        format!("{line}:{column}: is no JSON: {reason}")
-    })
 }
 
 impl<'c> Differences<'c> {
@@ -110,6 +96,12 @@ impl<'c> Differences<'c> {
                 "" => reason.to_string(),
                 _ => format!("{path}: {reason}"),
             });
+        }
+    }
+
+    fn warn(&mut self, path: &str, reason: impl std::fmt::Display) {
+        if self.found.warnings.len() < Problems::MAX {
+            self.found.warnings.push(format!("{path}: {reason}"));
         }
     }
 
@@ -207,6 +199,9 @@ impl<'c> Differences<'c> {
             Rule::Stored(place) => match place.encode(&shown, edited, self.context) {
                 // An id follows from a new name, and a name from a new id.
                 Ok(encoded) => {
+                    if let Some(id) = place.unknown_id(edited, &encoded, self.context) {
+                        self.warn(path, format_args!("no asset here has the id {id:08X}"));
+                    }
                     self.bytes(path, &changed(&shown, edited), place.offset, encoded);
                 }
                 Err(reason) => self.problem(path, reason),
@@ -393,6 +388,9 @@ impl<'c> Differences<'c> {
         let mut inner = Differences::of_new(self.context, self.is_cell);
         inner.node(node, value, path);
         let found = inner.finish();
+        let left = Problems::MAX.saturating_sub(self.found.warnings.len());
+        let warnings = found.warnings.into_iter().take(left);
+        self.found.warnings.extend(warnings);
         let changes: Vec<_> = found
             .changes
             .into_iter()
@@ -492,18 +490,19 @@ pub fn number_named<'n>(
     name: &str,
     all: impl Iterator<Item = (u32, &'n str)>,
 ) -> Result<u32, String> {
+    let short = shortened(name);
     let mut nearest: Option<(f64, &str)> = None;
     for (number, known) in all {
         if known.eq_ignore_ascii_case(name) {
             return Ok(number);
         }
-        let similarity = similarity(name, known);
+        let similarity = similarity(&short, known);
         if nearest.is_none_or(|(most, _)| similarity > most) {
             nearest = Some((similarity, known));
         }
     }
     let nearest = nearest.map_or_else(String::new, |(_, known)| format!("; nearest: {known}"));
-    Err(format!("no {what} is called \"{name}\"{nearest}"))
+    Err(format!("no {what} is called \"{short}\"{nearest}"))
 }
 
 /// Returns the similarity of two names, from 0 to 1.
@@ -525,8 +524,28 @@ fn similar(wrong: &str, names: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use hpimount_containers::io::Endian;
+
     use super::*;
+    use crate::view::edit::{Form, Place, value_of_json};
     use crate::view::{Alone, node};
+
+    #[test]
+    fn long_values_are_shortened_in_messages() {
+        let long = "x".repeat(1 << 20);
+        let reason = number_named("event", &long, [(1, "Run")].into_iter()).unwrap_err();
+        assert!(reason.ends_with("xxx\"; nearest: Run"), "{reason}");
+        for form in [Form::U8, Form::Float, Form::Code, Form::Hex(2)] {
+            let node = Node::from(1).stored(Place::new(0, Endian::Big, form));
+            let mut differences = Differences::new(&Alone);
+            differences.whole(
+                &node::map([("a", node)]),
+                &value_of_json(format!("{{\"a\": \"{long}\"}}").as_bytes()).unwrap(),
+            );
+            let found = differences.finish().problems;
+            assert!(found.len() == 1 && found[0].len() < 200, "{form:?}");
+        }
+    }
 
     #[test]
     fn a_count_is_named_by_the_number_of_the_edited_element() {

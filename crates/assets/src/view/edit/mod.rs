@@ -7,13 +7,15 @@
 
 mod difference;
 pub(super) mod field;
+mod json;
 mod pairs;
 mod patch;
 pub(super) mod place;
 mod selector;
 
-pub use self::difference::{number_named, value_of_json};
+pub use self::difference::number_named;
 pub use self::field::StoredField;
+pub use self::json::value_of_json;
 pub use self::pairs::is_same;
 pub use self::place::{Form, Place, Reference, id_of};
 pub use super::node::{Blank, Counted, Elements, Rule, Selector};
@@ -24,6 +26,7 @@ use std::collections::{BTreeMap, HashMap};
 use self::difference::{At, Comparison, Differences, visit};
 use self::patch::{Change, Content, Element, patched};
 use super::AssetContext;
+use super::import::Problems;
 use super::node::Node;
 use hpimount_record::Value;
 
@@ -104,6 +107,8 @@ impl Problem {
 pub struct Edited {
     /// Bytes.
     pub asset: Vec<u8>,
+    /// Doubtful values, each with the number of its edit.
+    pub warnings: Vec<(usize, String)>,
     changes: Vec<(Change, usize)>,
 }
 
@@ -274,6 +279,7 @@ pub fn edited(
 struct Collected {
     changes: Vec<(Change, usize)>,
     problems: Vec<Problem>,
+    warnings: Vec<(usize, String)>,
 }
 
 impl Collected {
@@ -281,12 +287,18 @@ impl Collected {
     fn add(&mut self, number: usize, path: &str, found: Comparison) {
         let changes = found.changes.into_iter();
         self.changes.extend(changes.map(|change| (change, number)));
-        let problems = found.problems.into_iter().map(|problem| {
-            let reason = problem.strip_prefix(path);
+        let reason = |message: String| {
+            let reason = message.strip_prefix(path);
             let reason = reason.and_then(|reason| reason.strip_prefix(": "));
-            Problem::new(number, reason.unwrap_or(&problem).to_owned())
-        });
-        self.problems.extend(problems);
+            reason.map_or_else(|| message.clone(), str::to_owned)
+        };
+        let problems = found.problems.into_iter().map(reason);
+        self.problems
+            .extend(problems.map(|reason| Problem::new(number, reason)));
+        let left = Problems::MAX.saturating_sub(self.warnings.len());
+        let warnings = found.warnings.into_iter().take(left).map(reason);
+        self.warnings
+            .extend(warnings.map(|reason| (number, reason)));
     }
 
     fn written(mut self, asset: &[u8], edits: &[Edit]) -> Result<Option<Edited>, Vec<Problem>> {
@@ -302,6 +314,7 @@ impl Collected {
         self.changes.retain(|_| written.next() == Some(true));
         Ok((new != asset).then_some(Edited {
             asset: new,
+            warnings: self.warnings,
             changes: self.changes,
         }))
     }

@@ -1,7 +1,7 @@
 //! Storage locations and encodings of values.
 
-use hpimount_containers::io::Endian;
-use hpimount_record::Value;
+use hpimount_containers::io::{Cursor, Endian};
+use hpimount_record::{Value, shortened};
 
 use crate::view::AssetContext;
 
@@ -151,6 +151,21 @@ impl Place {
         })
     }
 
+    /// Returns the id that an edited reference is encoded as, if no asset has it.
+    pub(super) fn unknown_id(
+        &self,
+        edited: &Value,
+        encoded: &Encoded,
+        context: &dyn AssetContext,
+    ) -> Option<u32> {
+        match (self.form, edited) {
+            (Form::Reference(_), _) | (Form::Parameter(_), Value::Map(_)) => {}
+            _ => return None,
+        }
+        let id = Cursor::new(&encoded.bytes, 0, self.endian).u32("id").ok()?;
+        (id != 0 && context.asset_name_anywhere(id).is_none()).then_some(id)
+    }
+
     /// Returns the bytes of a count.
     pub(super) fn with_number(&self, number: u32) -> Vec<u8> {
         self.number(number, u32::MAX, self.form.size()).bytes
@@ -198,7 +213,7 @@ fn float(edited: &Value) -> Result<f32, String> {
 fn no_number(edited: &Value) -> String {
     match edited {
         Value::Null => "null is no number".to_owned(),
-        _ => format!("\"{edited}\" is no number"),
+        _ => format!("\"{}\" is no number", edited.shortened()),
     }
 }
 
@@ -209,7 +224,7 @@ fn code(edited: &Value) -> Result<[u8; 4], String> {
     };
     letters
         .and_then(|letters| letters.try_into().ok())
-        .ok_or_else(|| format!("\"{edited}\" does not have four letters"))
+        .ok_or_else(|| format!("\"{}\" does not have four letters", edited.shortened()))
 }
 
 /// Returns bytes that are shown as by [`slice::escape_ascii`].
@@ -236,7 +251,10 @@ fn unescaped(text: &str) -> Option<Vec<u8>> {
 
 fn hex(edited: &Value, size: usize) -> Result<Vec<u8>, String> {
     let Value::Text(text) = edited else {
-        return Err(format!("\"{edited}\" is no text of hexadecimal digits"));
+        return Err(format!(
+            "\"{}\" is no text of hexadecimal digits",
+            edited.shortened()
+        ));
     };
     let digits: Vec<u8> = text.bytes().filter(|byte| *byte != b' ').collect();
     let bytes = digits.chunks(2).map(|pair| {
@@ -244,7 +262,10 @@ fn hex(edited: &Value, size: usize) -> Result<Vec<u8>, String> {
         (pair.len() == 2).then(|| u8::from_str_radix(pair, 16).ok())?
     });
     let bytes: Option<Vec<u8>> = bytes.collect();
-    let bytes = bytes.ok_or_else(|| format!("\"{text}\" has not two hexadecimal digits a byte"))?;
+    let bytes = bytes.ok_or_else(|| {
+        let text = shortened(text);
+        format!("\"{text}\" has not two hexadecimal digits a byte")
+    })?;
     match bytes.len() == size {
         true => Ok(bytes),
         false => Err(format!("has {} bytes, needs {size}", bytes.len())),
@@ -259,7 +280,7 @@ fn flag(edited: &Value) -> Result<bool, String> {
         other => match other.integer() {
             Some(0) => Ok(false),
             Some(1) => Ok(true),
-            _ => Err(format!("\"{other}\" is not true or false")),
+            _ => Err(format!("\"{}\" is not true or false", other.shortened())),
         },
     }
 }
@@ -284,11 +305,11 @@ fn reference(
         Value::Map(entries) => {
             let mut keys = entries.iter().map(|(key, _)| key);
             match keys.find(|key| !DESCRIPTION.contains(&&***key)) {
-                Some(key) => Err(format!("a reference has no field {key}")),
+                Some(key) => Err(format!("a reference has no field {}", shortened(key))),
                 None => described(shown, edited, of, context),
             }
         }
-        other => Err(format!("\"{other}\" is no reference")),
+        other => Err(format!("\"{}\" is no reference", other.shortened())),
     }
 }
 
@@ -305,11 +326,11 @@ fn described(
     let text = |value: &Value, key: &str| match value.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Text(text)) => Ok(Some(text.clone().into_owned())),
-        Some(other) => Err(format!("the {key} \"{other}\" is no text")),
+        Some(other) => Err(format!("the {key} \"{}\" is no text", other.shortened())),
     };
     let id = text(edited, "id")?.map(|id| {
         let number = id_of(&id);
-        number.ok_or_else(|| format!("\"{id}\" is no id of eight digits"))
+        number.ok_or_else(|| format!("\"{}\" is no id of eight digits", shortened(&id)))
     });
     let (id, name, archive) = (
         id.transpose()?,
@@ -328,6 +349,7 @@ fn described(
             (Some(id), Ok(found)) if id == found => id,
             (Some(id), _) if known(id).is_some_and(|known| known.name == name) => id,
             (Some(id), Ok(_)) => {
+                let name = shortened(&name);
                 return Err(format!("the id {id:08X} and the name {name} disagree"));
             }
             (Some(_), Err(reason)) => return Err(reason),

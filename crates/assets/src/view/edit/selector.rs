@@ -65,7 +65,10 @@ impl Differences<'_> {
             (selector.fields)(number?)
         };
         let (Some(old), Some(new)) = (fields(shown), fields(edited)) else {
-            return self.problem(path, format!("{edited} selects no known fields"));
+            return self.problem(
+                path,
+                format!("{} selects no known fields", edited.shortened()),
+            );
         };
         let old = names(&old, |_| true);
         let (needed, derived) = (
@@ -92,7 +95,7 @@ impl Differences<'_> {
                 true => "no fields of its own".to_owned(),
                 false => format!("the fields {}", needed.join(", ")),
             };
-            return self.problem(path, format!("{edited} needs {needed}"));
+            return self.problem(path, format!("{} needs {needed}", edited.shortened()));
         }
         let values = Value::Map(values);
         if let Some(bytes) = self.new_bytes(selector.size, &new, &values, part) {
