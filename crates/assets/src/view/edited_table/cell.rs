@@ -22,7 +22,7 @@ pub(super) fn bare(text: &str) -> &str {
 }
 
 /// Returns true if a text may be a hexadecimal id.
-fn is_id(text: &str) -> bool {
+pub(super) fn is_id(text: &str) -> bool {
     text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
@@ -37,6 +37,9 @@ fn is_same_list(shown: &str, edited: &str) -> bool {
 pub(super) fn compare(shown: &str, edited: &str) -> Likeness {
     let (shown, edited) = (bare(shown), bare(edited));
     if shown == edited || is_same_list(shown, edited) {
+        return Likeness::Same;
+    }
+    if is_id(shown) && shown.eq_ignore_ascii_case(edited) {
         return Likeness::Same;
     }
     if let (Some(old), Some(new)) = (Decimal::of(shown), Decimal::of(edited)) {
@@ -57,13 +60,13 @@ pub(super) fn is_number(text: &str) -> bool {
     Decimal::of(text).is_some()
 }
 
-/// Normalizes a cell: equal for all cells that are read as the same number. Other cells
-/// are unchanged.
+/// Normalizes a cell: equal for all cells that are read as the same number, or differ
+/// only in case.
 pub(super) fn loose(text: &str) -> String {
     let text = bare(text);
     match Decimal::of(text) {
         Some(decimal) => decimal.value.min(OVERFLOW).to_string(),
-        None => text.to_owned(),
+        None => text.to_lowercase(),
     }
 }
 
@@ -192,6 +195,7 @@ mod tests {
         for (shown, edited) in [
             ("0x06E27239", "06E27239"),
             ("C1708625", "0xC1708625"),
+            ("0xC170A625", "0xc170a625"),
             ("0x00000010 0x00000020", "00000010 00000020"),
             ("crate; 0x00000020", "crate; 00000020"),
         ] {

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use hpimount_record::shortened;
+
 use super::cell;
 use super::dialect::Text;
 use super::place;
-use crate::view::import::{Problems, shortened};
+use crate::view::import::Problems;
 
 /// The column with marks of deleted rows.
 pub(super) const DELETED: &str = "#";

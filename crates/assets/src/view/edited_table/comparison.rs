@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use csv::StringRecord;
+use hpimount_record::shortened;
 
 use super::cell::{self, Likeness};
 use super::columns::{Column, Columns};
 use super::dialect::{Text, line, line_number};
 use super::{Added, Adding, Change, Deleted, Differences, Rules, pairs};
-use crate::view::import::{Problems, shortened};
+use crate::view::import::Problems;
 
 /// The most cells that can be changed at once.
 const MAX_CHANGES: usize = 1 << 18;
@@ -133,7 +134,12 @@ impl Comparison<'_> {
         // Cells that are missing at the end of a row are unchanged.
         let edited = self.new.rows[new].get(column.new).unwrap_or(shown);
         let edited = self.new.cell(edited, shown);
-        let likeness = cell::compare(shown, &edited);
+        let likeness = match cell::compare(shown, &edited) {
+            Likeness::Different if self.is_key(column) && shown.eq_ignore_ascii_case(&edited) => {
+                Likeness::Same
+            }
+            likeness => likeness,
+        };
         (shown, edited, likeness)
     }
 
@@ -321,16 +327,10 @@ impl Comparison<'_> {
     fn index_of_new(&self) -> Option<&Column> {
         let key = self.columns.key(self.rules.keys.first()?)?;
         let index = *key.last()?;
-        let has_index =
-            |row: &StringRecord| row.get(index.new).is_some_and(|cell| !cell.is_empty());
         match self.rules.adding {
             Adding::Never => None,
             Adding::WithoutIndex => Some(index),
-            // Where no row has one, rows are told apart by their order.
-            Adding::Behind => {
-                let is_numbered = key.len() > 1 && self.new.rows.iter().any(has_index);
-                is_numbered.then_some(index)
-            }
+            Adding::Behind => (key.len() > 1).then_some(index),
         }
     }
 
@@ -388,7 +388,10 @@ impl Comparison<'_> {
 
 /// Returns a cell of a key as it is compared first.
 fn exact_key(cell: &str) -> String {
-    cell::bare(cell).to_owned()
+    match cell::bare(cell) {
+        id if cell::is_id(id) => id.to_ascii_uppercase(),
+        other => other.to_owned(),
+    }
 }
 
 /// Returns cells as one text. Shown cells have no tabs.

@@ -68,10 +68,9 @@ fn a_copy_has_no_differences_in_any_letters_and_line_ends() {
 #[test]
 fn changed_cells_are_found_by_key_and_column() {
     let edited = "X\tname\ttype\tID\t# mine\n8\tHOOK\tDYNA\t2282b5cc\t\n";
-    assert_eq!(
-        read(edited, &RULES).unwrap_err(),
-        "line 2: no row has the key 2282b5cc"
-    );
+    assert_eq!(changes(edited), ["3 x 8"]);
+    assert_eq!(changes("id\tx\n06e27239\t8\n"), ["0 x 8"]);
+    assert_eq!(changes("name\ttype\tx\ntank\tsimp\t8\n"), ["1 x 8"]);
     let edited = "X\tID\t# mine\n8\t2282B5CC\tthis\n\t\t\n-1\t00000010\t\n";
     assert_eq!(changes(edited), ["3 x 8"]);
     let found = read(edited, &RULES).unwrap();
@@ -220,7 +219,7 @@ fn rows_are_added_and_deleted_where_they_may() {
 }
 
 #[test]
-fn a_row_without_an_index_is_new_unless_no_row_has_one() {
+fn a_row_without_an_index_is_new_where_there_is_such_a_column() {
     let rules = Rules {
         keys: &[&["asset", "index"], &["asset"]],
         name: None,
@@ -236,7 +235,7 @@ fn a_row_without_an_index_is_new_unless_no_row_has_one() {
     assert_eq!(found("asset\tindex\tx\na\t0\t1\na\t1\t2\na\t\t3\n"), (1, 0));
     // A row that is missing is unchanged, and not the new one.
     assert_eq!(found("asset\tindex\tx\na\t0\t1\na\t\t3\n"), (1, 0));
-    assert_eq!(found("asset\tindex\tx\na\t\t1\na\t\t3\n"), (0, 1));
+    assert_eq!(found("asset\tindex\tx\na\t\t3\n"), (1, 0));
     assert_eq!(found("asset\tx\na\t1\na\t2\na\t3\n"), (1, 0));
 }
 
