@@ -273,6 +273,10 @@ impl Typed {
 
     /// Returns the editing rule of a number that selects the fields of a part.
     fn selector<'a>(&self, field: &str) -> Option<Rule<'a>> {
+        if self.object.unknown_kinds.contains(&field) {
+            const UNKNOWN: &str = "selects fields of an unknown kind, and cannot be changed";
+            return Some(Rule::Derived(UNKNOWN));
+        }
         let parts = self.selected.iter();
         let mut choices = parts.filter_map(|&index| {
             let part = &self.object.parts[index];

@@ -356,6 +356,7 @@ impl<'a> Body<'a> {
             }
             None => {
                 let at = self.at;
+                object.unknown_kinds.push(by);
                 object
                     .warnings
                     .push(format!("{name} at {at:#x}: is of unknown kind {number}"));

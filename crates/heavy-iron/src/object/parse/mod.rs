@@ -59,6 +59,8 @@ pub struct Object {
     pub lists: Vec<(&'static str, Rows)>,
     /// The count fields of these lists, and the lists.
     pub counts: Vec<(&'static str, &'static str)>,
+    /// The fields that select an unknown kind of a part.
+    pub unknown_kinds: Vec<&'static str>,
     /// The kinds of the commands, if there are any.
     pub commands: Kinds,
     /// The texts and states of a DSCO.

@@ -241,6 +241,20 @@ fn another_kind_of_a_part_needs_exactly_its_fields() {
 }
 
 #[test]
+fn a_number_that_selects_an_unknown_kind_stays() {
+    let unknown = platform("lift", [8, 136], &[1; 4], &[1; 44]);
+    let reason = "motion.motion_type: selects fields of an unknown kind, and cannot be changed";
+    let edited = with_json(&unknown, b"PLAT", r#"{"motion": {"motion_type": 6}}"#);
+    assert_eq!(edited, Err(reason.to_owned()));
+    let edited = with_json(
+        &unknown,
+        b"PLAT",
+        r#"{"motion": {"motion_type": 136, "use_banking": 2}}"#,
+    );
+    assert!(edited.is_ok_and(|edited| edited != unknown));
+}
+
+#[test]
 fn a_platform_of_any_kind_becomes_one_of_any_other_as_that_is_shown() {
     let of = |kinds| platform("lift", kinds, &[1; 56], &[1; 44]);
     let [first, last] = [of([8, 1]), of([11, 5])];
