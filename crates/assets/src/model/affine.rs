@@ -116,6 +116,14 @@ impl Affine {
         self.axes.map(|axis| dot(axis, axis).sqrt())
     }
 
+    /// Returns whether it changes lengths or angles.
+    pub fn is_deforming(&self) -> bool {
+        let [a, b, c] = self.axes;
+        let lengths = self.lengths().map(|length| length - 1.0);
+        let angles = [dot(a, b), dot(b, c), dot(c, a)];
+        lengths.iter().chain(&angles).any(|off| off.abs() > 1e-3)
+    }
+
     /// Returns whether it mirrors.
     pub fn is_mirror(&self) -> bool {
         let [a, b, c] = self.axes;

@@ -99,15 +99,8 @@ fn new_parts(
         })
         .collect();
     let mut changes = Vec::new();
-    let mut warnings = Vec::new();
     for (node, placed) in placed.iter().enumerate() {
         changes.extend(node.checked_sub(FIRST_FRAME).zip(placed.changed));
-        if (placed.mesh.scale() - 1.0).abs() > 1e-3 {
-            let name = &scene.nodes[node].name;
-            warnings.push(format!(
-                "node \"{name}\": its scale becomes a part of its mesh"
-            ));
-        }
     }
     let model = ModelEdit {
         clumps: &[ClumpSource {
@@ -119,7 +112,7 @@ fn new_parts(
         is_counted: is_breakable,
         adds: true,
     };
-    warnings.extend(model.warnings(&shown));
+    let warnings = model.warnings(&shown);
     let mut bodies = model.bodies(&shown, problems);
     if let Err(problem) = rewrite::frames(&chunk, clump, &changes, &mut bodies) {
         problems.add(problem);

@@ -9,7 +9,7 @@ use super::{Bodies, geometries};
 use crate::Chunk;
 use crate::clump::{Clump, Geometry, Vertices};
 use hpimount_assets::model::affine::Affine;
-use hpimount_assets::model::pairing::{Change, Compared, Pairing, Placed, change};
+use hpimount_assets::model::pairing::{Change, Compared, Pairing, Placed, change, deformed};
 use hpimount_assets::model::scene::{Corner, Mesh, Part};
 use hpimount_assets::view::import::Problems;
 
@@ -215,11 +215,12 @@ impl ModelEdit<'_> {
     pub fn warnings(&self, shown: &[ShownGeometry]) -> Vec<String> {
         let mut warnings = self.pairing.ignored();
         for one in shown {
+            let name = &self.pairing.shown.nodes[one.node].name;
+            warnings.extend(deformed(name, &self.placed[one.node].mesh));
             let geometries = &self.clumps[one.clump].clump.geometries;
             let geometry = geometries.get(one.geometry);
             let is_plain = geometry.is_some_and(|geometry| geometry.flags & PRELIT == 0);
             if is_plain && self.pairing.is_painted(one.node) {
-                let name = &self.pairing.shown.nodes[one.node].name;
                 warnings.push(format!("node \"{name}\": its mesh cannot have colors"));
             }
         }

@@ -14,7 +14,7 @@ pub use self::altered::Altered;
 pub use self::change::{Change, Compared, change};
 pub use self::names::numbered;
 pub use self::places::Places;
-pub use self::worlds::Placed;
+pub use self::worlds::{Placed, deformed};
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 

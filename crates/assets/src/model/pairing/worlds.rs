@@ -20,6 +20,12 @@ pub struct Placed {
     pub mesh: Affine,
 }
 
+/// Returns a warning if the map from the mesh of a node deforms it.
+pub fn deformed(node: &str, mesh: &Affine) -> Option<String> {
+    let text = || format!("node \"{node}\": its scale becomes a part of its mesh");
+    mesh.is_deforming().then(text)
+}
+
 /// Returns the maps from the nodes of a scene to the scene.
 pub(super) fn of(scene: &Scene<'_>) -> Vec<Affine> {
     let (children, roots) = scene.children();

@@ -16,7 +16,7 @@ use crate::pal::colors::Colors;
 use crate::pointer::Name;
 use crate::tdo::{self, MAX_OBJECTS, Model, ONE, Object};
 use hpimount_assets::model::affine::{Affine, NEAR};
-use hpimount_assets::model::pairing::Pairing;
+use hpimount_assets::model::pairing::{Pairing, deformed};
 use hpimount_assets::model::scene::sound_parents;
 use hpimount_assets::model::{gltf, obj};
 use hpimount_assets::view::import::{Changed, Edit, Imported, NOT_THIS_FILE, Problems};
@@ -306,6 +306,13 @@ impl Import<'_> {
                 (Default::default(), mesh.unwrap_or_default())
             }
         };
+        let world = match piece {
+            Piece::Old(node) => self.pairing.mesh_world(node),
+            Piece::New(node) => *self.pairing.world(node),
+        };
+        if !mesh.points.is_empty() {
+            self.warnings.extend(deformed(name, &world));
+        }
         let faces = Faces {
             shown: &shown,
             edited: &mesh,

@@ -173,6 +173,22 @@ fn pieces_are_moved_and_turned() {
 }
 
 #[test]
+fn a_scale_goes_into_the_mesh_with_a_warning() {
+    let asset = tank();
+    let new = changed(&asset, |scene| {
+        node(scene, "Turret").transform.scale = [2.0, 0.5, 1.0];
+    });
+    assert_eq!(
+        new.warnings,
+        ["node \"Turret\": its scale becomes a part of its mesh"]
+    );
+    let (old, new) = (read(&asset), read(&new.asset));
+    let scaled = |[x, y, z]: [i32; 3]| [2 * x, y / 2, z];
+    let vertices = old.objects[1].vertices.iter().copied().map(scaled);
+    assert!(vertices.eq(new.objects[1].vertices.iter().copied()));
+}
+
+#[test]
 fn a_face_gets_another_color_where_it_is() {
     let asset = tank();
     let new = changed(&asset, |scene| {
