@@ -114,6 +114,9 @@ fn compiled(cob: &Cob, original: &[u8], tokens: &[Token]) -> Result<Recompiled, 
         return Err("the text of the original has other scripts or pieces".to_owned());
     }
     let edited = Source::new(tokens).map_err(|problem| problem.to_string())?;
+    if edited.functions.is_empty() && !shown.functions.is_empty() {
+        return Err("has no scripts; at least one must stay".to_owned());
+    }
     let edited = Edited::new(cob, shown, edited).map_err(listed)?;
     let strings = cob.strings.iter().map(|name| plain(&name));
     let strings = RefCell::new(Strings::new(strings));

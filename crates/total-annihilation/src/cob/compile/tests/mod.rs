@@ -244,6 +244,18 @@ fn operators_that_no_script_has_are_a_warning() {
 }
 
 #[test]
+fn a_text_without_scripts_is_refused() {
+    let old = file(SCRIPT);
+    for text in ["", "\0\0\0", "// Nothing.", "piece base;"] {
+        let refused = compiled_file(&old, text);
+        assert_eq!(
+            refused,
+            Err("has no scripts; at least one must stay".to_owned())
+        );
+    }
+}
+
+#[test]
 fn what_is_between_the_parts_is_named_if_it_goes() {
     let mut old = file(SCRIPT);
     old.extend(*b"rest");
