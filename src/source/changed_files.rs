@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::FilePool;
 use crate::platform::{Directory, FileIdentity, FileStat};
 use hpimount_containers::changes::{FileTable, NewFiles};
-use hpimount_containers::io::ReadAt;
+use hpimount_containers::io::{Compact, ReadAt};
 
 /// The files that have been found, which are not opened before they are read.
 #[derive(Default)]
@@ -25,6 +25,7 @@ impl Found {
         let number = self.identities.len();
         self.table
             .push(shown, stat.size, stat.modified, stat.version());
+        self.identities.make_room(1);
         self.identities.push(stat.identity);
         if path.as_os_str() != shown {
             self.raw.insert(number, path.into());

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::member::member;
 use super::new_file::NewFile;
 use super::report::{Action, Applied, Report, Weight};
-use super::tree::{Fate, Kind, Tree, reserve};
-use crate::io::{ReadAt, Result, read_vec};
+use super::tree::{Fate, Kind, Tree};
+use crate::io::{Compact, ReadAt, Result, read_vec};
 use crate::volume::{Entry, FileId, NodeId, Volume};
 
 /// Number of bytes that are compared at a time.
@@ -140,7 +140,7 @@ impl Job<'_> {
     /// Notes what becomes of an entry.
     fn applied(&mut self, action: Action, node: NodeId, new: Option<NewFile>) {
         let applied = Applied::new(action, self.path(node), new);
-        reserve(&mut self.report.applied);
+        self.report.applied.make_room(1);
         self.report.applied.push(applied);
     }
 

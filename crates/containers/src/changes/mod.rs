@@ -125,7 +125,8 @@ pub struct Written {
 
 impl Written {
     /// Creates an archive of one file.
-    pub fn alone(data: Composed) -> Self {
+    pub fn alone(mut data: Composed) -> Self {
+        data.compact();
         Self {
             data,
             directory: None,

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::io::{Composed, Origin, Patch, ReadAt, Result, read_error, unit_in};
+use crate::io::{Compact, Composed, Origin, Patch, ReadAt, Result, read_error, unit_in};
 
 /// Number of bytes that are read at a time.
 const PIECE: usize = 64 << 10;
@@ -37,7 +37,9 @@ impl FileTable {
     /// 1970 UTC. `version` is a number that changes with its bytes, or 0.
     pub fn push(&mut self, path: &str, len: u64, modified: i64, version: u64) {
         let start = self.rows.last().map_or(0, |row| row.end);
+        self.paths.make_room(path.len());
         self.paths.push_str(path);
+        self.rows.make_room(1);
         self.rows.push(Row {
             path_end: self.paths.len(),
             end: start.saturating_add(len),

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hasher};
 use hashbrown::HashTable;
 
 use super::new_file::NewFile;
-use crate::io::{Error, Result};
+use crate::io::{Compact, Error, Result};
 use crate::text::{Name, file_name, numbered};
 use crate::volume::{Entry, FileId, MAX_ENTRIES, NodeId, Sink, no_such_file};
 
@@ -65,16 +65,14 @@ struct Row {
     name: u32,
     /// The next node in its directory; 0 if it is the last one.
     next: u32,
-    /// The first and the last node in it; 0 without any.
-    first: u32,
-    last: u32,
-    kind: RowKind,
+    kind: PackedKind,
     fate: Fate,
 }
 
 #[derive(Clone, Copy)]
 enum RowKind {
-    Directory,
+    /// A directory, by the number of its list.
+    Directory(u32),
     /// An added file.
     Added,
     /// A file of the original, by the number of its entry.
@@ -83,10 +81,47 @@ enum RowKind {
     Link(u32),
 }
 
+/// The kind of a node: a number, of which there are fewer than 2^30, and the variant in the
+/// lowest two bits.
+#[derive(Clone, Copy)]
+struct PackedKind(u32);
+
+impl From<RowKind> for PackedKind {
+    fn from(kind: RowKind) -> Self {
+        Self(match kind {
+            RowKind::Directory(list) => list << 2,
+            RowKind::Added => 1,
+            RowKind::File(entry) => entry << 2 | 2,
+            RowKind::Link(node) => node << 2 | 3,
+        })
+    }
+}
+
+impl From<PackedKind> for RowKind {
+    fn from(kind: PackedKind) -> Self {
+        let number = kind.0 >> 2;
+        match kind.0 & 3 {
+            0 => Self::Directory(number),
+            1 => Self::Added,
+            2 => Self::File(number),
+            _ => Self::Link(number),
+        }
+    }
+}
+
+/// The first and the last node of a directory; 0 without any.
+#[derive(Clone, Copy, Default)]
+struct List {
+    first: u32,
+    last: u32,
+}
+
 /// The entries of an original in the order of its directory, then the added
 /// ones. Node 0 is the root.
 pub struct Tree {
     rows: Vec<Row>,
+    /// What is in each directory.
+    lists: Vec<List>,
     /// The names of all nodes. They have at most 255 bytes each, which is less than 4 GiB
     /// together.
     names: String,
@@ -112,13 +147,12 @@ impl Default for Tree {
             parent: 0,
             name: 0,
             next: 0,
-            first: 0,
-            last: 0,
-            kind: RowKind::Directory,
+            kind: RowKind::Directory(0).into(),
             fate: Fate::Kept,
         };
         Self {
             rows: vec![root],
+            lists: vec![List::default()],
             names: String::new(),
             renamed: HashMap::new(),
             raw: HashMap::new(),
@@ -145,8 +179,8 @@ impl Tree {
         Node {
             name: self.name(node.0),
             raw: self.raw.get(&node.0).map(|raw| &**raw),
-            kind: match row.kind {
-                RowKind::Directory => Kind::Directory,
+            kind: match row.kind.into() {
+                RowKind::Directory(_) => Kind::Directory,
                 RowKind::Added => Kind::File(None),
                 RowKind::File(entry) => Kind::File(Some(self.entries[entry as usize])),
                 RowKind::Link(file) => Kind::Link(NodeId(file)),
@@ -168,7 +202,11 @@ impl Tree {
     /// Returns all entries of a directory, in order.
     fn all_children(&self, directory: NodeId) -> impl Iterator<Item = NodeId> {
         let some = |node: u32| (node > 0).then_some(NodeId(node));
-        let first = some(self.row(directory).first);
+        let list = match self.row(directory).kind.into() {
+            RowKind::Directory(list) => self.lists[list as usize],
+            _ => List::default(),
+        };
+        let first = some(list.first);
         std::iter::successors(first, move |&node| some(self.row(node).next))
     }
 
@@ -339,7 +377,8 @@ impl Tree {
 
     /// Adds a directory that is not in the original.
     pub(super) fn add_directory(&mut self, parent: NodeId, name: &str) -> NodeId {
-        self.add(parent, name, RowKind::Directory, Fate::Kept)
+        let list = self.new_list();
+        self.add(parent, name, list, Fate::Kept)
     }
 
     /// Adds a file that is not in the original.
@@ -369,7 +408,7 @@ impl Tree {
 
     /// Returns the file that a link refers to, or the node itself.
     pub fn resolve(&self, node: NodeId) -> NodeId {
-        match self.row(node).kind {
+        match self.row(node).kind.into() {
             RowKind::Link(file) => NodeId(file),
             _ => node,
         }
@@ -428,24 +467,30 @@ impl Tree {
         (is_file && !self.is_deleted(node)).then_some(node)
     }
 
+    /// Returns the kind of a new directory.
+    fn new_list(&mut self) -> RowKind {
+        self.lists.push(List::default());
+        RowKind::Directory(self.lists.len() as u32 - 1)
+    }
+
     fn push(&mut self, parent: NodeId, name: &str, kind: RowKind, fate: Fate) -> NodeId {
         let id = self.rows.len() as u32;
-        let directory = &mut self.rows[parent.0 as usize];
-        let before = std::mem::replace(&mut directory.last, id);
-        match before {
-            0 => directory.first = id,
-            before => self.rows[before as usize].next = id,
+        if let RowKind::Directory(list) = self.row(parent).kind.into() {
+            let list = &mut self.lists[list as usize];
+            match std::mem::replace(&mut list.last, id) {
+                0 => list.first = id,
+                before => self.rows[before as usize].next = id,
+            }
         }
-        reserve(&mut self.rows);
+        self.rows.make_room(1);
         self.rows.push(Row {
             parent: parent.0,
             name: self.names.len() as u32,
             next: 0,
-            first: 0,
-            last: 0,
-            kind,
+            kind: kind.into(),
             fate,
         });
+        self.names.make_room(name.len());
         self.names.push_str(name);
         NodeId(id)
     }
@@ -462,13 +507,6 @@ impl Tree {
             self.raw.insert(node.0, raw.into());
         }
         Ok(node)
-    }
-}
-
-/// Makes room for another element of a long list. At most a fifth of the list is spare.
-pub(super) fn reserve<T>(list: &mut Vec<T>) {
-    if list.len() == list.capacity() {
-        list.reserve_exact((list.len() / 4).max(16));
     }
 }
 
@@ -491,7 +529,8 @@ impl Sink for Tree {
     }
 
     fn dir(&mut self, parent: NodeId, name: Name<'_>, _modified: Option<i64>) -> Result<NodeId> {
-        self.declare(parent, name, RowKind::Directory)
+        let list = self.new_list();
+        self.declare(parent, name, list)
     }
 
     fn file(&mut self, parent: NodeId, name: Name<'_>, entry: Entry) -> Result<NodeId> {
@@ -500,8 +539,10 @@ impl Sink for Tree {
             return Err(no_such_file(entry.file));
         }
         let node = self.declare(parent, name, RowKind::File(self.entries.len() as u32))?;
+        self.entries.make_room(1);
         self.entries.push(entry);
         if self.files.len() <= number {
+            self.files.make_room(number + 1 - self.files.len());
             self.files.resize(number + 1, 0);
         }
         self.files[number] = node.0;

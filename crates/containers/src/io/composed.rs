@@ -8,7 +8,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{Origin, ReadAt};
+use super::{Compact, Origin, ReadAt};
 
 /// Where the bytes of a part come from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -105,6 +105,7 @@ impl Stock {
             place: Place::Memory,
             at: self.memory.len() as u64,
         };
+        self.memory.make_room(bytes.len());
         self.memory.extend(bytes);
         data
     }
@@ -247,6 +248,12 @@ impl Composed {
         self.len = self.len.min(at);
     }
 
+    /// Gives back the memory for more parts and bytes.
+    pub(crate) fn compact(&mut self) {
+        self.parts.compact();
+        self.stock.memory.compact();
+    }
+
     /// Returns the memory of the list of parts and of appended bytes, in bytes,
     /// without that of sources.
     pub fn memory(&self) -> usize {
@@ -266,6 +273,7 @@ impl Composed {
         self.len += length;
         let last = self.parts.last();
         if !last.is_some_and(|last| last.data.continues(start - last.start, data)) {
+            self.parts.make_room(1);
             self.parts.push(Part { start, data });
         }
     }
@@ -484,7 +492,7 @@ impl Patch {
             composed.push(length, data);
         }
         keep(&mut composed, len);
-        composed.parts.shrink_to_fit();
+        composed.compact();
         composed
     }
 }

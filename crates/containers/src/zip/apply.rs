@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::entry::{Listed, What};
 use super::{Directory, END, END_64, LOCAL_HEADER, LOCATOR_64, STORED, Zip};
 use crate::changes::{Composed, Job, NewFile, Written};
-use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
+use crate::io::{Compact, Cursor, Endian, Error, ReadAt, Result, read_vec};
 
 /// First bytes of a record of the directory, and the length of its fixed part.
 const RECORD: &[u8; 4] = b"PK\x01\x02";
@@ -196,6 +196,7 @@ impl Writer {
     /// front.
     fn keep(&mut self, record: &[u8], cut: u64) -> Result<()> {
         let start = self.directory.len();
+        self.directory.make_room(record.len());
         self.directory.extend_from_slice(record);
         self.records += 1;
         if cut > 0 && move_header(&mut self.directory[start..], cut).is_none() {
@@ -288,6 +289,8 @@ impl Writer {
             .map(u32::to_le_bytes)
             .concat();
         self.directory
+            .make_room(RECORD_LENGTH + fields.name.len() + extra.len());
+        self.directory
             .extend([&RECORD[..], &fields.made_by.to_le_bytes(), &common].concat());
         self.directory.extend(length(&extra));
         // No comment, first disk, binary.
@@ -302,6 +305,7 @@ impl Writer {
     fn finish(&mut self) {
         let (offset, length) = (self.position(), self.directory.len() as u64);
         let end_64 = offset + length;
+        self.directory.compact();
         self.spliced
             .append_bytes(std::mem::take(&mut self.directory));
         let short = |number: u64| u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes();

@@ -176,12 +176,14 @@ impl<'a> Entries<'a> {
             }
         }
         self.list(header, What::File(entry.file));
+        self.members.make_room(1);
         self.members.push(member(header));
         Ok(())
     }
 
     fn list(&mut self, header: &Header<'_>, what: What) {
         if self.options.to_change {
+            self.listed.make_room(1);
             self.listed.push(Listed {
                 record: header.record,
                 header: header.offset,

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::{Directory, Hpi, Version};
 use crate::changes::{Composed, Job, NewFile, Occupied, Tree, Weight, Written};
-use crate::io::{Error, Result};
+use crate::io::{Compact, Error, Result};
 use crate::text::{to_windows_1252, windows_1252};
 use crate::volume::{FileId, NodeId};
 
@@ -62,9 +62,10 @@ impl Places {
     /// Creates the places of an original. `blocks` hold other data than files; `end` is the
     /// offset of the line at the end.
     fn new(hpi: &Hpi, end: u64, blocks: &[Range<u64>]) -> Result<Self> {
-        let files = (0..hpi.files.len() as u32).map(FileId);
-        let old = files.map(|file| hpi.data(file));
-        let old: Vec<Range<u64>> = old.collect::<Result<_>>()?;
+        let mut old = Vec::with_capacity(hpi.files.len());
+        for file in (0..hpi.files.len() as u32).map(FileId) {
+            old.push(hpi.data(file)?);
+        }
         let is_behind = old.iter().any(|data| data.end > end);
         Ok(Self {
             occupied: Occupied::new(old.iter().chain(blocks).cloned()),
@@ -104,8 +105,8 @@ impl Places {
     }
 }
 
-/// The records of all files by their nodes, and the new data with its offsets.
-type Placed<R> = (Vec<R>, Vec<(u64, NewFile)>);
+/// The records of all files by their nodes, and the offsets of new data with their files.
+type Placed<R> = (Vec<R>, Vec<(u32, NodeId)>);
 
 /// Places the new data of all files. `record` returns the record of a file of the original,
 /// and `stored` makes a record of new data at an offset, given the old record.
@@ -125,14 +126,19 @@ fn place<R: Clone + Default>(
         if let Some((_, new)) = job.replaced(file) {
             let at = places.place(job, Some(file), node, &new)?;
             record = stored(at, &new, &record)?;
-            puts.push((at, new));
+            puts.make_room(1);
+            puts.push((number(at)?, node));
         }
         records[node.0 as usize] = record;
     }
-    for (node, new) in job.added_files() {
+    for node in job.added() {
+        let Some(new) = job.tree.new_at(node).cloned() else {
+            continue;
+        };
         let at = places.place(job, None, node, &new)?;
         records[node.0 as usize] = stored(at, &new, &R::default())?;
-        puts.push((at, new));
+        puts.make_room(1);
+        puts.push((number(at)?, node));
     }
     Ok((records, puts))
 }

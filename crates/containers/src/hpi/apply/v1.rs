@@ -30,15 +30,20 @@ pub(super) fn apply(
     // In the original's offsets.
     let old = |_: &Job<'_>, file: FileId, _| record(hpi.files[file.0 as usize]);
     let (records, puts) = place(job, &mut places, old, stored)?;
+    let new_end = places.end;
+    drop(places);
     let (base, shift) = match job.tree.is_restructured() {
         true => restructured(hpi, job, &records, old_end, data_end)?,
         false => (in_place(hpi, directory, job, &records, data_end), 0),
     };
-    number(places.end + shift)?;
+    number(new_end + shift)?;
+    drop(records);
     let mut patch = Patch::new(base);
     let mut enciphered = Enciphered::new(hpi.cipher);
-    for (at, new) in puts {
-        enciphered.put(&mut patch, at + shift, &new);
+    for (at, node) in puts {
+        if let Some(new) = job.tree.new_at(node) {
+            enciphered.put(&mut patch, u64::from(at) + shift, new);
+        }
     }
     let mut spliced = patch.finish();
     spliced.append(&hpi.source, data_end..hpi.source.len());
@@ -136,7 +141,9 @@ fn restructured(
         start: start as u32,
         shift: 0,
     };
-    let needed = start + layout.length(NodeId(0)) as u64;
+    let length = layout.length(NodeId(0));
+    layout.bytes = Vec::with_capacity(length);
+    let needed = start + length as u64;
     let shift = needed.saturating_sub(old_end).next_multiple_of(PERIOD);
     layout.shift = number(shift)?;
     layout.directory(NodeId(0))?;

@@ -30,12 +30,15 @@ pub(super) fn apply(
     let data_end = places.end;
     let old = |job: &Job<'_>, file: FileId, node| record(hpi, file, &job.tree.node(node).kind);
     let (records, puts) = place(job, &mut places, old, stored)?;
+    let names = places.end;
+    drop(places);
     let mut patch = Patch::new(hpi.source.clone());
-    for (at, new) in puts {
-        patch.put_file(at, &new);
+    for (at, node) in puts {
+        if let Some(new) = job.tree.new_at(node) {
+            patch.put_file(at.into(), new);
+        }
     }
     let layout = Layout::new(&job.tree, &records)?;
-    let names = places.end;
     let directory = names + layout.names.len() as u64;
     let end = directory + layout.directories.len() as u64;
     number(end)?;
