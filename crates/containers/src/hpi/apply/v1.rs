@@ -141,14 +141,14 @@ fn restructured(
         start: start as u32,
         shift: 0,
     };
-    let length = layout.length(NodeId(0));
-    layout.bytes = Vec::with_capacity(length);
-    let needed = start + length as u64;
+    let needed = start + layout.length(NodeId(0)) as u64;
     let shift = needed.saturating_sub(old_end).next_multiple_of(PERIOD);
     layout.shift = number(shift)?;
+    let length = (old_end + shift - start) as usize;
+    layout.bytes = Vec::with_capacity(length);
     layout.directory(NodeId(0))?;
     let mut directory = layout.bytes;
-    directory.resize((old_end + shift - start) as usize, 0);
+    directory.resize(length, 0);
     hpi.cipher.apply(start, &mut directory);
     let header = read_vec(&**source, 0, start, "header")?;
     let mut header = Header1::read_from_bytes(&header).unwrap_or_default();
