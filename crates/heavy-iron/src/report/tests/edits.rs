@@ -158,6 +158,33 @@ proptest! {
     }
 
     #[test]
+    fn links_are_moved_added_and_deleted_as_in_an_edited_list(
+        links in proptest::collection::vec(any::<[u8; 32]>(), 0..5),
+        (order, kept) in (Just((0..5_usize).collect::<Vec<_>>()).prop_shuffle(), 0..5_usize),
+        added in proptest::collection::vec((0..6_usize, any::<[u8; 32]>()), 0..4),
+    ) {
+        let timer = |links: &[[u8; 32]]| -> Vec<u8> {
+            let head = [0, 0, 0, 1, 14, links.len() as u8, 0, 29, 64, 32, 0, 0, 62, 128, 0, 0];
+            [&head, links.as_flattened()].concat()
+        };
+        let (asset, archive) = (Bytes::from(timer(&links)), OfType(*b"TIMR", Game::Bfbb));
+        let view = open(&asset, &archive);
+        let (_, values) = view.values(&archive).unwrap();
+        let json = serde_json::to_string(&values).unwrap();
+        let shown: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let order = order.into_iter().filter(|&link| link < links.len()).take(kept);
+        let mut new: Vec<_> =
+            order.map(|link| (shown["links"][link].clone(), links[link])).collect();
+        for (place, bytes) in added {
+            new.insert(place.min(new.len()), (link_of(&bytes), bytes));
+        }
+        let (list, expected): (Vec<_>, Vec<_>) = new.into_iter().unzip();
+        let json = serde_json::json!({"links": list}).to_string();
+        let what = What::Values(edit::value_of_json(json.as_bytes()).unwrap());
+        prop_assert_eq!(edited(&asset, &archive, what), Ok(timer(&expected)));
+    }
+
+    #[test]
     fn any_text_is_refused_or_taken(
         text in "(\\{\"(links|body|entity|header|list|rest|commands)\": )?[\\[\\]{}\":, a-z0-9.-]{0,40}",
         bytes in proptest::collection::vec(any::<u8>(), 8..100),
@@ -167,6 +194,43 @@ proptest! {
             let _ = edited(&asset, &archive, What::Values(values));
         }
     }
+}
+
+/// Returns a link with these bytes as it is written into JSON.
+fn link_of(bytes: &[u8; 32]) -> serde_json::Value {
+    let word = |at: usize| u32::from_be_bytes(*bytes[at..].first_chunk().unwrap());
+    let id = |at: usize| format!("{:08X}", word(at));
+    let bits = |at: usize| format!("0x{:08X}", word(at));
+    serde_json::json!({
+        "event_id": word(0) >> 16,
+        "send_id": word(0) & 0xFFFF,
+        "target": id(4),
+        "params": [bits(8), bits(12), bits(16), bits(20)],
+        "param_asset": id(24),
+        "check_asset": id(28),
+    })
+}
+
+#[test]
+fn an_id_that_no_asset_has_is_taken_with_a_warning() {
+    let asset = Bytes::from(platform("lift", [8, 1], &[1; 4], &[1; 44]));
+    let archive = OfType(*b"PLAT", Game::Bfbb);
+    let view = open(&asset, &archive);
+    let (_, values) = view.values(&archive).unwrap();
+    let warnings = |json: &str| {
+        let what = What::Values(edit::value_of_json(json.as_bytes()).unwrap());
+        let edits = [Edit::new(String::new(), what)];
+        let edited = edit::edited(&values, &asset, &edits, &archive).unwrap();
+        edited.unwrap().warnings
+    };
+    let warning = "entity.surface: no asset here has the id DEADBEEF".to_owned();
+    let unknown =
+        warnings(r#"{"entity": {"surface": "DEADBEEF"}, "links": [{"params": [1, 2, 3, 4]}]}"#);
+    assert_eq!(unknown, [(0, warning)]);
+    let new = warnings(r#"{"links": [{"event": "Run", "target": "DEADBEEF"}]}"#);
+    let warning = "links[0].target: no asset here has the id DEADBEEF".to_owned();
+    assert_eq!(new, [(0, warning)]);
+    assert_eq!(warnings(r#"{"entity": {"flags": 0}, "links": [{}]}"#), []);
 }
 
 /// Applies an edited JSON file.
