@@ -1,7 +1,15 @@
 //! Tests of edited texts, each with the smallest text that shows the promise.
 
+use proptest::collection::vec;
+use proptest::option::of;
+use proptest::prelude::*;
+use proptest::sample::select;
+
 use super::*;
 use hpimount_containers::text::windows_1252;
+
+/// A value that is no number.
+const VALUE: &str = "[a-z]([a-z0-9 ._=-]{0,8}[a-z0-9])?";
 
 const UNIT: &str = "[UNITINFO]\r\n\t{\r\n\tName=Scout; // in the menu\r\n\tFootprintX=2; \
                     FootprintZ=2;\r\n\tMaxVelocity=1.20;\r\n\t/* Weapon1=EMG; */\r\n\
@@ -29,6 +37,35 @@ fn only_the_trimmed_value_of_the_last_key_changes() {
     assert_eq!(edited(text, "B", " x "), text.replace("b=;", "b=x;"));
     let name = edited(UNIT, "name", "Größer");
     assert_eq!(name, UNIT.replace("Scout", "Größer"));
+}
+
+/// Returns a text of keys, each with its value and what is behind it.
+fn keys(values: &[(String, &'static str)]) -> String {
+    let keys = values.iter().enumerate();
+    let keys = keys.map(|(number, (value, behind))| format!("\tKey{number}={value};{behind}"));
+    let keys: String = keys.collect();
+    format!("// [B]\r\n[A]\r\n\t{{\r\n{keys}\t}}\r\n[B] {{ Key0=other; }}\r\n")
+}
+
+proptest! {
+    #[test]
+    fn any_edited_values_change_alone(
+        mut values in vec((VALUE, select(&["\r\n", " // x=1;\n", "", " /* y=2; */\r\n"][..])), 1..8),
+        new in vec(of(VALUE), 8),
+    ) {
+        let before = keys(&values);
+        let names: Vec<String> = (0..values.len()).map(|number| format!("kEY{number}")).collect();
+        let edits = names.iter().zip(&new).filter_map(|(name, value)| {
+            let (target, value) = (Target::Named(1, name), value.as_deref()?);
+            Some(KeyEdit { target, value })
+        });
+        let edits: Vec<_> = edits.collect();
+        let changed = edit(before.as_bytes(), &edits).unwrap();
+        for ((value, _), new) in values.iter_mut().zip(new) {
+            *value = new.unwrap_or(std::mem::take(value));
+        }
+        prop_assert_eq!(String::from_utf8(changed).unwrap(), keys(&values));
+    }
 }
 
 #[test]
