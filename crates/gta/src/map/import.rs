@@ -116,6 +116,9 @@ impl EditedSection<'_> {
             let mut columns = self.schema.columns(&rows.name, count).into_iter().flatten();
             let field = columns.position(|name| name == &*change.column);
             let set = match field {
+                Some(_) if !is_possible(&change.column, &change.text) => {
+                    Err(format!("{:?} is no whole number", change.text))
+                }
                 Some(field) => self
                     .edited
                     .set(self.section, change.row, field, &change.text),
@@ -143,6 +146,11 @@ impl EditedSection<'_> {
             let (has, line) = (names.join(" "), added.line);
             format!("line {line}: no row of {name} has just the fields {has}")
         })?;
+        for (column, text) in &added.cells {
+            if !is_possible(column, text) {
+                return Err(added.problem(column, format_args!("{text:?} is no whole number")));
+            }
+        }
         let mut fields: Vec<String> = form
             .clone()
             .map(|name| added.get(name).to_owned())
@@ -197,6 +205,12 @@ impl EditedSection<'_> {
             }
         }
     }
+}
+
+/// Returns false for a number in a column of whole numbers that is not whole.
+fn is_possible(column: &str, text: &str) -> bool {
+    let is_whole = ["id", "interior", "lod"].contains(&column);
+    !is_whole || text.parse::<f64>().is_err() || text.parse::<i64>().is_ok()
 }
 
 /// Returns the problem of a deleted object that replaces another one.
@@ -275,13 +289,14 @@ const BINARY_RULES: Rules<'_> = Rules {
 /// Encodes an edited table of a binary file.
 pub(super) fn import_binary(edit: &Edit<'_>, format: &ViewFormat) -> Result<Imported, String> {
     let mut binary = binary::parse(edit.asset).map_err(|error| error.to_string())?;
-    let found = match edit.part.name.ends_with(".glb") {
-        true => {
+    let found = match &*edit.part.name {
+        "map.glb" => {
             let models = models::models(edit.context);
             let objects = Objects::of_binary(&binary, &models);
             scene_import::differences(edit, &objects, &BinaryRows)?
         }
-        false => of_view(format, edit, &BINARY_RULES)?,
+        "inst.tsv" | "cars.tsv" => of_view(format, edit, &BINARY_RULES)?,
+        _ => return Err(NOT_THIS_FILE.to_owned()),
     };
     if !found.added.is_empty() || !found.deleted.is_empty() {
         return Err("has other objects than the binary file: only their places go back".to_owned());
@@ -448,9 +463,16 @@ mod tests {
             placed(&[("near\t0\t1.50\t2\t3\t", "near\t0\t1.50\t2\t3\t1")]).unwrap_err(),
             "line 2, column sx (2): is no field of a row with 11 fields"
         );
+        assert_eq!(
+            placed(&[("near\t0\t", "near\t0.5\t")]).unwrap_err(),
+            "line 2, column interior (2): \"0.5\" is no whole number"
+        );
+        let binary = binary_file(&[5]);
         for part in ["models.tsv", "info.json", "zone.tsv"] {
-            let refused = edited(&IPL_FORMAT, PLACED.as_bytes(), part, b"line\n");
-            assert_eq!(refused, Err(NOT_THIS_FILE.to_owned()), "{part}");
+            for file in [PLACED.as_bytes(), &*binary] {
+                let refused = edited(&IPL_FORMAT, file, part, b"line\n");
+                assert_eq!(refused, Err(NOT_THIS_FILE.to_owned()), "{part}");
+            }
         }
     }
 
