@@ -147,6 +147,8 @@ fn clump_chunk(file: &Bytes, number: usize) -> Option<Chunk> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::dff::FORMAT;
     use fixtures::clump as build;
@@ -211,6 +213,34 @@ mod tests {
         assert_eq!(shape.sphere, [2.0, 2.0, 1.0, 3.0]);
         assert!(old[0].mesh() == new[0].mesh());
         assert_eq!(new[0].morphs[0].sphere, old[0].morphs[0].sphere);
+    }
+
+    proptest! {
+        #[test]
+        fn any_moved_vertices_change_their_own_bytes_and_the_sphere(
+            moved in proptest::collection::vec((0..4_usize, any::<[i16; 3]>()), 1..4),
+        ) {
+            let asset = model();
+            let moved: Vec<_> = moved
+                .into_iter()
+                .map(|(vertex, place)| (vertex, place.map(|part| f32::from(part) / 64.0)))
+                .collect();
+            let mut expected = [[0.0; 3]; 4];
+            let new = changed(&asset, |scene| {
+                let mesh = mesh_of(scene, "hand");
+                let points = &mut scene.meshes[mesh].points;
+                moved.iter().for_each(|&(vertex, place)| points[vertex] = place);
+                expected.copy_from_slice(points);
+            });
+            prop_assert_eq!(new.len(), asset.len());
+            let differ = (0..asset.len()).filter(|&at| asset[at] != new[at]).count();
+            // Twelve bytes of each vertex, and sixteen of the sphere.
+            prop_assert!(differ <= 12 * moved.len() + 16, "{}", differ);
+            let [old, new] = [&asset, &new].map(|asset| read(asset).clumps.remove(0).geometries);
+            let found: Vec<_> = new[1].morphs[0].positions().collect();
+            prop_assert_eq!(&found, &expected);
+            prop_assert!(old[0].mesh() == new[0].mesh());
+        }
     }
 
     #[test]

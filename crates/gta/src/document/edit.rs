@@ -215,6 +215,11 @@ fn stored(old: &str, text: &str) -> Result<Vec<u8>, String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::option::of;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
     use super::*;
     use crate::document::schema::IPL;
 
@@ -228,6 +233,69 @@ mod tests {
         let mut edited = EditedDocument::new(bytes, &document, &IPL);
         edit(&mut edited);
         edited.finish()
+    }
+
+    /// A row of a text: its numbers, and what is between and behind them.
+    type Row = ([u16; 3], &'static str, &'static str);
+
+    fn rows() -> impl Strategy<Value = Vec<Row>> {
+        let between = select(&[",", ", ", " ", "\t,  "][..]);
+        let behind = select(&["", " ", " # 1, 2", "\t#"][..]);
+        vec((any::<[u16; 3]>(), between, behind), 1..6)
+    }
+
+    /// An edit of a row: a new number in a field, or the deletion of the row.
+    fn edit_of_row() -> impl Strategy<Value = Option<Option<(usize, u16)>>> {
+        of(of((0..3_usize, any::<u16>())))
+    }
+
+    /// Returns a text of two sections.
+    fn text(rows: &[Row], end: &str) -> String {
+        let line = |(numbers, between, behind): &Row| {
+            format!(
+                "{}{behind}{end}",
+                numbers.map(|one| one.to_string()).join(between)
+            )
+        };
+        let lines: String = rows.iter().map(line).collect();
+        format!("# 1{end}inst{end}{lines}end{end}zone{end}z 1{end}end")
+    }
+
+    proptest! {
+        #[test]
+        fn any_edited_rows_change_alone(
+            mut rows in rows(),
+            edits in vec(edit_of_row(), 6),
+            added in vec(any::<[u16; 3]>(), 0..3),
+            end in select(&["\n", "\r\n"][..]),
+        ) {
+            let before = text(&rows, end);
+            let changed = edited(before.as_bytes(), |edited| {
+                for (row, edit) in (0..rows.len()).zip(&edits) {
+                    match edit {
+                        Some(Some((field, new))) => {
+                            edited.set(0, row, *field, &new.to_string()).unwrap();
+                        }
+                        Some(None) => edited.delete(0, row),
+                        None => {}
+                    }
+                }
+                for row in &added {
+                    let fields = row.iter().map(u16::to_string).collect();
+                    edited.add(0, fields).unwrap();
+                }
+            });
+            for ((numbers, ..), edit) in rows.iter_mut().zip(&edits) {
+                if let Some(Some((field, new))) = edit {
+                    numbers[*field] = *new;
+                }
+            }
+            let mut edits = edits.iter();
+            rows.retain(|_| edits.next() != Some(&Some(None)));
+            rows.extend(added.into_iter().map(|row| (row, ", ", "")));
+            let changed = changed.unwrap().unwrap_or(before.into_bytes());
+            prop_assert_eq!(String::from_utf8(changed).unwrap(), text(&rows, end));
+        }
     }
 
     #[test]

@@ -292,6 +292,10 @@ fn plain(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::option::of;
+    use proptest::prelude::*;
+
     use super::*;
     use fixtures::gxt as build;
     use hpimount_assets::view::import::edited;
@@ -304,6 +308,31 @@ mod tests {
             return "unchanged".to_owned();
         };
         rendered_text(&gxt::FORMAT, &changed.asset, ALL).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn any_edited_texts_are_shown_and_can_be_undone(
+            new in vec(of("[A-Za-z0-9 ,.!~\u{e4}\u{bf}]{0,40}"), 8),
+        ) {
+            for file in [build::third(), build::later()] {
+                let before = rendered_text(&gxt::FORMAT, &file, ALL).unwrap();
+                let mut new = new.iter();
+                let lines = before.lines().map(|line| {
+                    let text = line.split_once('=').zip(new.next().and_then(Option::as_ref));
+                    text.map_or(line.to_owned(), |((key, _), text)| format!("{key}={text}"))
+                });
+                let text: String = lines.map(|line| line + "\n").collect();
+                let edit = edited(&gxt::FORMAT, &file, ALL, text.as_bytes()).unwrap();
+                let Imported::Changed(changed) = edit else {
+                    prop_assert_eq!(text, before);
+                    continue;
+                };
+                let shown = rendered_text(&gxt::FORMAT, &changed.asset, ALL).unwrap();
+                prop_assert_eq!(&shown, &text);
+                prop_assert_eq!(after(&changed.asset, &before), before);
+            }
+        }
     }
 
     #[test]
