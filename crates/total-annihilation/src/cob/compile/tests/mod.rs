@@ -244,6 +244,16 @@ fn operators_that_no_script_has_are_a_warning() {
 }
 
 #[test]
+fn scripts_of_too_many_words_are_refused() {
+    let old = file(SCRIPT);
+    let text = shown(&old);
+    let longer = text.replacen('{', &format!("{{{}", "hide Flare;".repeat(1 << 15)), 1);
+    let refused = compiled_file(&old, &longer).unwrap_err();
+    let reason = "words of code, at most 65536 are possible";
+    assert!(refused.ends_with(reason), "{refused}");
+}
+
+#[test]
 fn a_text_without_scripts_is_refused() {
     let old = file(SCRIPT);
     for text in ["", "\0\0\0", "// Nothing.", "piece base;"] {
