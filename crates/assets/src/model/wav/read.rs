@@ -263,6 +263,30 @@ mod tests {
     }
 
     #[test]
+    fn loops_that_are_not_played_forward_within_the_samples_are_refused() {
+        let with_loop = |kind: u32, first: u32, last: u32| {
+            let words = [0, 0, 0, 60, 0, 0, 0, 1, 0, 0, kind, first, last, 0, 0];
+            let words = words.map(u32::to_le_bytes);
+            let data = [0; 8];
+            let file = [
+                (b"fmt ", &*format(1, 16)),
+                (b"data", &data),
+                (b"smpl", words.as_flattened()),
+            ];
+            read(&chunks(&file)).map(|edited| edited.wav.loops)
+        };
+        assert_eq!(with_loop(0, 1, 3), Ok(Some((1, 3))));
+        for kind in [1, 2] {
+            let reason = format!("has a loop of type {kind}: only forward loops");
+            assert_eq!(with_loop(kind, 1, 3), Err(reason));
+        }
+        for (first, last) in [(0, 4), (3, 2), (u32::MAX, u32::MAX)] {
+            let reason = format!("has a loop from sample {first} to {last}, but 4 samples");
+            assert_eq!(with_loop(0, first, last), Err(reason));
+        }
+    }
+
+    #[test]
     fn other_files_are_refused_with_a_remedy() {
         let refused = |form, bits| {
             let file = chunks(&[(b"fmt ", &format(form, bits)), (b"data", &[0; 4])]);

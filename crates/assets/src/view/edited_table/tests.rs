@@ -240,6 +240,16 @@ fn a_row_without_an_index_is_new_where_there_is_such_a_column() {
 }
 
 #[test]
+fn tables_of_too_many_rows_or_columns_are_refused() {
+    let rows = |count: usize| "id\tx\n".to_owned() + &"a\n".repeat(count);
+    assert_eq!(refusal(&rows((1 << 20) + 1)), "has more than 1048576 rows");
+    let columns = |count: usize| "id\tx".to_owned() + &"\t#".repeat(count - 2) + "\n";
+    assert_eq!(changes(columns(1 << 14)), NOTHING);
+    let reason = "line 1: has more than 16384 cells";
+    assert_eq!(refusal(&columns((1 << 14) + 1)), reason);
+}
+
+#[test]
 fn escapes_of_edited_texts_are_undone_where_the_text_has_some() {
     let edited = |text, cell| edited_text(text, cell);
     assert_eq!(edited("a\\tank", "b\\tank"), Ok("b\\tank".to_owned()));
