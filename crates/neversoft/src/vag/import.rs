@@ -70,6 +70,8 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use hpimount_assets::model::math::sin_cos;
     use hpimount_assets::model::wav::{self, Wav};
@@ -154,6 +156,23 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn any_loop_to_the_end_is_read_back_in_whole_blocks(
+            (length, first) in (1_u32..300).prop_flat_map(|length| (Just(length), 0..length)),
+        ) {
+            let wav = wav_with(&vec![5; length as usize], Some((first, length - 1)));
+            let new = edited(&vag::FORMAT, &built(&[0, 4, 3]), SOUND, &wav);
+            let Ok(Imported::Changed(changed)) = new else {
+                panic!("is changed");
+            };
+            let parsed = vag::parse(&changed.asset.into()).unwrap();
+            let samples = length.next_multiple_of(28);
+            prop_assert_eq!(parsed.loops, Some((first / 28 * 28, samples - 1)));
+            prop_assert_eq!(parsed.samples, samples);
+        }
+    }
+
     #[test]
     fn a_loop_within_one_block_is_read_back() {
         let wavs = [
@@ -175,6 +194,13 @@ mod tests {
         let old = built(&[0, 4, 2, 3]);
         let lost = edited(&vag::FORMAT, &old, SOUND, &wav_of(&[5; 280]));
         assert!(lost.unwrap_err().contains("give it its loop"));
+        let inner = edited(
+            &vag::FORMAT,
+            &old,
+            SOUND,
+            &wav_with(&[5; 100], Some((30, 98))),
+        );
+        assert!(inner.unwrap_err().contains("it must end with the sound"));
         let wav = wav_with(&[5; 100], Some((30, 99)));
         let Ok(Imported::Changed(changed)) = edited(&vag::FORMAT, &old, SOUND, &wav) else {
             panic!("is changed");
