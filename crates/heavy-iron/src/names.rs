@@ -170,3 +170,64 @@ fn described(id: u32, text: Value, found: Option<NamedAsset>) -> Value {
 pub(super) fn hex(id: u32) -> Value {
     IdCell(id).to_string().into()
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use hpimount_assets::view::{AssetKey, AssetRef, MakeShared};
+    use hpimount_containers::io::Endian;
+    use hpimount_containers::volume::{AssetType, Game, Platform};
+
+    use super::*;
+    use std::sync::Arc;
+
+    /// An archive of assets with these names; the number of each is its id.
+    struct Named(&'static [&'static str]);
+
+    impl AssetContext for Named {
+        fn name(&self) -> &str {
+            "object"
+        }
+
+        fn find(&self, _: AssetKey<'_>) -> Option<AssetRef> {
+            None
+        }
+
+        fn read(&self, _: AssetRef) -> Option<Bytes> {
+            None
+        }
+
+        fn shared(&self, _: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
+            Some(make(self).into())
+        }
+
+        fn assets(&self) -> Vec<AssetRef> {
+            (0..self.0.len() as u64).map(AssetRef).collect()
+        }
+
+        fn name_of(&self, file: AssetRef) -> Option<String> {
+            Some(self.0[file.0 as usize].to_owned())
+        }
+
+        fn asset_of(&self, file: AssetRef) -> Option<AssetType> {
+            Some(AssetType {
+                code: *b"SIMP",
+                id: file.0 as u32,
+                platform: Platform::GameCube,
+                endian: Endian::Big,
+                subtype: 0,
+                game: Game::Bfbb,
+            })
+        }
+    }
+
+    #[test]
+    fn names_of_several_assets_and_of_none_are_refused_with_ids() {
+        let archive = Named(&["gate", "crate", "CRATE"]);
+        assert_eq!(id_named(&archive, "GATE"), Ok(0));
+        let several = "several assets are called Crate; write an id: 00000001, 00000002";
+        assert_eq!(id_named(&archive, "Crate"), Err(several.to_owned()));
+        let none = "no asset is called nosuch; write its id (the hash of the name is 183FCDD8)";
+        assert_eq!(id_named(&archive, "nosuch"), Err(none.to_owned()));
+    }
+}

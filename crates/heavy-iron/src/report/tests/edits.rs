@@ -233,6 +233,24 @@ fn an_id_that_no_asset_has_is_taken_with_a_warning() {
     assert_eq!(warnings(r#"{"entity": {"flags": 0}, "links": [{}]}"#), []);
 }
 
+#[test]
+fn a_number_that_is_none_keeps_its_bits_unless_others_are_given() {
+    let timer = |bits: u32| object("timer", 14, &words(&[bits, 0]), &[]);
+    let old = timer(0x7FC0_0001);
+    let edited = |seconds: &str| {
+        let json = format!("{{\"body\": {{\"seconds\": {seconds}}}}}");
+        with_json(&old, b"TIMR", &json)
+    };
+    for (seconds, bits) in [
+        ("null", 0x7FC0_0001),
+        ("\"NaN\"", 0x7FC0_0000),
+        ("\"0xFFC00002\"", 0xFFC0_0002),
+        ("\"-Infinity\"", 0xFF80_0000),
+    ] {
+        assert_eq!(edited(seconds), Ok(timer(bits)), "{seconds}");
+    }
+}
+
 /// Applies an edited JSON file.
 fn with_json(asset: &[u8], code: &[u8; 4], json: &str) -> Result<Vec<u8>, String> {
     with_json_in(Game::Bfbb, asset, code, json)
