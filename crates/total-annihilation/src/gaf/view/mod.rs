@@ -41,7 +41,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
         rank: 9,
     }),
     edits: &[
-        Editable::new("*.png", "pixels and size; frames can be added"),
+        Editable::new(
+            "*.png",
+            "pixels, and size outside of textures/; frames can be added",
+        ),
         Editable::new("frames.tsv", "x, y, ticks and key"),
     ],
     import: Some(import),
