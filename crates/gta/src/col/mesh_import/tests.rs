@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::col::FORMAT;
 use fixtures::col as build;
@@ -39,6 +41,26 @@ fn the_file_of_a_model_is_no_change() {
     for version in 1..=4 {
         let unchanged = import(&file(version), |_| ());
         assert_eq!(unchanged, Ok(Imported::Unchanged), "{version}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_place_of_a_vertex_is_read_back(
+        version in 1..=4_u8,
+        place in any::<[i16; 3]>(),
+    ) {
+        let place = place.map(|part| f32::from(part.max(-i16::MAX)) / 128.0);
+        let others = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 2.0, 0.5]];
+        prop_assume!(!others.contains(&place));
+        let col = changed(&file(version), |scene| {
+            let points = &mut mesh_of(scene).points;
+            *points.iter_mut().find(|point| **point == others[1]).unwrap() = place;
+        });
+        let [wall, shapes] = [0, 1].map(|model: usize| &col.models[model].shapes);
+        let vertices: Vec<_> = shapes.mesh.vertices().collect();
+        prop_assert_eq!(vertices, [others[0], place, others[2]]);
+        prop_assert_eq!(wall.mesh.vertices().collect::<Vec<_>>(), others);
     }
 }
 
