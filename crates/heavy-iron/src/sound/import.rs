@@ -273,6 +273,8 @@ fn put_dsp(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::report::tests::{Archives, id};
     use fixtures::heavy_iron::dsp_table_with;
@@ -322,6 +324,20 @@ mod tests {
         assert_eq!(sound.samples, samples);
         let part = sound.loops.unwrap();
         Ok((part.start, part.end))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn any_loop_is_read_back_to_the_sample(
+            (samples, ends) in (2..600_u32).prop_flat_map(|samples| {
+                (Just(samples), proptest::sample::subsequence((0..samples).collect::<Vec<_>>(), 2))
+            }),
+        ) {
+            let new = (ends[0], ends[1]);
+            prop_assert_eq!(edited((100, 999), samples, Some(new)), Ok(new));
+        }
     }
 
     #[test]
