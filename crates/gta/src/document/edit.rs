@@ -235,7 +235,7 @@ mod tests {
         edited.finish()
     }
 
-    /// A row of a text: its numbers, and what is between and behind them.
+    /// A row of a text: its numbers, their separator, and the rest of the line.
     type Row = ([u16; 3], &'static str, &'static str);
 
     fn rows() -> impl Strategy<Value = Vec<Row>> {

@@ -39,7 +39,7 @@ fn only_the_trimmed_value_of_the_last_key_changes() {
     assert_eq!(name, UNIT.replace("Scout", "Größer"));
 }
 
-/// Returns a text of keys, each with its value and what is behind it.
+/// Returns a text of keys, each with its value and the rest of its line.
 fn keys(values: &[(String, &'static str)]) -> String {
     let keys = values.iter().enumerate();
     let keys = keys.map(|(number, (value, behind))| format!("\tKey{number}={value};{behind}"));
