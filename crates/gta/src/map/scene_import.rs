@@ -255,6 +255,7 @@ mod tests {
     use hpimount_assets::model::scene::Node;
     use hpimount_assets::view::import::Imported;
     use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, MakeShared, Shared, ViewFile};
+    use proptest::prelude::*;
     use std::sync::Arc;
 
     /// A game with a model of two parts.
@@ -382,6 +383,22 @@ mod tests {
             .replace("20, 2", "25, 2")
             .replace("end", "1, lamp, 0, 30, 2, 0, 0, 0, 0, 1, -1\nend");
         assert_eq!(changed.unwrap(), expected);
+    }
+
+    proptest! {
+        #[test]
+        fn the_place_of_a_moved_object_is_all_that_changes(
+            object in 0..2_usize,
+            quarters in -40_000_i32..40_000,
+        ) {
+            let x = quarters as f32 / 4.0;
+            let changed = import(|scene| {
+                let [objects, _] = lamps(scene);
+                scene.nodes[objects[object]].transform.translation[0] = x;
+            });
+            let old = ["10, 2", "20, 2"][object];
+            prop_assert_eq!(changed, Ok(PLACED.replace(old, &format!("{x}, 2"))));
+        }
     }
 
     #[test]

@@ -67,6 +67,7 @@ mod tests {
     use fixtures::txd::{chunk, gray, txd};
     use hpimount_assets::model::{Picture, Pixels, png};
     use hpimount_assets::view::import::edited;
+    use proptest::prelude::*;
 
     fn picture(width: u32, pixels: Vec<[u8; 4]>) -> Vec<u8> {
         let mut file = Vec::new();
@@ -104,6 +105,28 @@ mod tests {
         assert!(refused("mipmaps/01 b_1.png").starts_with("is made from the first level"));
         assert_eq!(refused("textures/01 c.png"), NOT_THIS_FILE);
         assert_eq!(refused("textures.tsv"), NOT_THIS_FILE);
+    }
+
+    proptest! {
+        #[test]
+        fn the_edited_pixels_of_a_texture_are_all_that_changes(
+            mut pixels: [[u8; 2]; 3],
+            (texture, new) in (0..3_usize, any::<[u8; 2]>()),
+        ) {
+            let all = |pixels: [[u8; 2]; 3]| {
+                let [a, b, c] = pixels;
+                txd(&[gray("a", a), gray("b", b), gray("c", c)])
+            };
+            let asset = all(pixels);
+            let file = format!("textures/{texture:02} {}.png", ["a", "b", "c"][texture]);
+            let imported = edited(&FORMAT, &asset, &file, &grays(&new)).unwrap();
+            let unchanged = pixels[texture] == new;
+            pixels[texture] = new;
+            match imported {
+                Imported::Unchanged => prop_assert!(unchanged),
+                Imported::Changed(changed) => prop_assert_eq!(changed.asset, all(pixels)),
+            }
+        }
     }
 
     #[test]

@@ -145,6 +145,7 @@ mod tests {
     use hpimount_assets::model::scene::Corner;
     use hpimount_assets::view::import::edited;
     use hpimount_assets::view::rendered;
+    use proptest::prelude::*;
 
     const POSITIONS: [[f32; 3]; 4] = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5; 3]];
 
@@ -175,6 +176,34 @@ mod tests {
             positions,
             [POSITIONS[0], [4.0, 0.0, 0.0], POSITIONS[2], POSITIONS[3]]
         );
+    }
+
+    proptest! {
+        #[test]
+        fn moved_vertices_are_all_that_changes(
+            moved in proptest::collection::vec((0..4_usize, 0..3_usize, any::<i8>()), 1..5),
+        ) {
+            let mut positions = POSITIONS;
+            for &(vertex, axis, by) in &moved {
+                positions[vertex][axis] += f32::from(by) / 8.0;
+            }
+            prop_assume!(positions != POSITIONS);
+            let imported = import(&plain(), |scene| {
+                for &(vertex, axis, by) in &moved {
+                    scene.meshes[0].points[vertex][axis] += f32::from(by) / 8.0;
+                }
+            });
+            let Ok(Imported::Changed(changed)) = imported else {
+                return Err(TestCaseError::fail(format!("{imported:?}")));
+            };
+            let model = parse(&changed.asset.into()).unwrap();
+            let geometry = &model.clumps[0].geometries[0];
+            let stored: Vec<_> = geometry.morphs[0].positions().collect();
+            prop_assert_eq!(stored, positions);
+            let (new, old) = (geometry.mesh().unwrap(), parse(&plain().into()).unwrap());
+            let old = old.clumps[0].geometries[0].mesh().unwrap();
+            prop_assert_eq!(new.uvs, old.uvs);
+        }
     }
 
     #[test]

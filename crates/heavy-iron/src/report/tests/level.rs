@@ -5,7 +5,10 @@ use super::*;
 use fixtures::heavy_iron::plain_model;
 use hpimount_assets::model::Scene;
 use hpimount_assets::model::scene::Node;
-use hpimount_assets::view::report::TableEdits;
+use hpimount_assets::view::edit::{Edit, What};
+use hpimount_assets::view::report::{TableEdit, TableEdits};
+use hpimount_record::Value;
+use proptest::prelude::*;
 
 /// Returns a level with two boxes of two models each, a trigger and a point of a path.
 fn level() -> Archives {
@@ -47,6 +50,26 @@ fn node(scene: &Scene<'_>, name: &str, above: Option<&str>) -> usize {
     let parent = |parent: usize| &*scene.nodes[parent].name;
     let found = nodes.position(|node| node.name == name && node.parent.map(parent) == above);
     found.unwrap()
+}
+
+proptest! {
+    #[test]
+    fn a_moved_object_is_the_only_edit_of_a_level(
+        object in proptest::sample::select(&["BOX", "CRATE"][..]),
+        (axis, to) in (0..3_usize, 10.0_f32..1000.0),
+    ) {
+        let moved = edited(|scene| {
+            let number = node(scene, object, None);
+            scene.nodes[number].transform.translation[axis] = to;
+        });
+        let moved = moved.map_err(TestCaseError::fail)?;
+        let [(asset, TableEdit::Value(Edit { what: What::Value(path, value), .. }))] = &moved.edits[..] else {
+            return Err(TestCaseError::fail(format!("{:?}", moved.edits)));
+        };
+        prop_assert_eq!(level().name_of(*asset), Some(object.to_owned()));
+        prop_assert_eq!(path, &format!("entity.pos[{axis}]"));
+        prop_assert_eq!(value, &Value::from(to));
+    }
 }
 
 #[test]
