@@ -32,7 +32,7 @@ enum Key {
     /// The files in a directory with a stem: a changed archive with all its files, such as
     /// `.img` and `.dir`.
     Stem(String),
-    /// The files of a source or an archive of which a view was edited.
+    /// The files of a source or an archive with an edited view.
     Tree(String),
     /// The other names of assets in a source, and the files that list them.
     Names(String),

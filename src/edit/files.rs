@@ -446,8 +446,8 @@ impl EditedMount {
         self.with_file(number, true, reserve)
     }
 
-    /// Ends a change of a file, at one of the ends of its open file: a process that inherits
-    /// the descriptor closes it too. So the error is told at each end.
+    /// Commits a file when one of its descriptors is closed. A child process may have
+    /// inherited a descriptor, so every close returns the error.
     ///
     /// # Errors
     /// Returns `INVAL` if the bytes are refused, or the error of writing to DIR.

@@ -132,7 +132,7 @@ pub(super) enum Handle {
         inode: u64,
         found: Option<Arc<Found>>,
         is_writable: bool,
-        /// Whether what was written to it was refused.
+        /// Whether the last bytes that were written to it are refused.
         is_refused: bool,
     },
     /// A directory, with the version that is listed.

@@ -291,7 +291,7 @@ impl Inodes {
         self.handles.get(&number)
     }
 
-    /// Records whether what was written to an inode is refused, for those who close it later.
+    /// Records for later closes whether the new bytes of an inode are refused.
     pub(super) fn tell_writers(&mut self, number: u64, refused: bool) {
         for handle in self.handles.values_mut() {
             if let Handle::File {

@@ -36,7 +36,7 @@ pub(super) fn collect(share: &Share) {
         let Some(collected) = site.snapshot().map(Snapshot::folder_version) else {
             return;
         };
-        // Versions that nobody reads are not kept.
+        // A held version stays in memory.
         drop(site);
         site = loop {
             thread::sleep(pause);

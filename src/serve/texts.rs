@@ -96,7 +96,7 @@ impl Texts {
     }
 
     /// Reads all texts of a tree, unless it is very large or on a server, or memory is short.
-    /// Those of earlier trees are not found any more.
+    /// They replace the texts of an earlier tree.
     pub(super) fn collect(&self, vfs: &Vfs) {
         let collected = self.index(vfs).unwrap_or(Collected::Off);
         *lock(&self.collected) = collected;

@@ -81,8 +81,7 @@ enum RowKind {
     Link(u32),
 }
 
-/// The kind of a node: a number, of which there are fewer than 2^30, and the variant in the
-/// lowest two bits.
+/// The kind of a node: a number below 2^30, and the variant in the lowest two bits.
 #[derive(Clone, Copy)]
 struct PackedKind(u32);
 
@@ -120,7 +119,7 @@ struct List {
 /// ones. Node 0 is the root.
 pub struct Tree {
     rows: Vec<Row>,
-    /// What is in each directory.
+    /// The contents of each directory.
     lists: Vec<List>,
     /// The names of all nodes. They have at most 255 bytes each, which is less than 4 GiB
     /// together.
