@@ -132,9 +132,9 @@ fn found(opened: &Archive, known: &[File]) -> Vec<File> {
         let path = known.iter().find(is_hash).map_or(path, |(hash, _, _)| hash);
         // Nothing is read of an empty file, so reading it cannot fail.
         let digest = opened.sha256(entry).ok().filter(|_| entry.size != Some(0));
-        // The independent readers escape nothing.
+        // The independent readers escape nothing, not even an empty name (`%00`).
         let path = percent_decode_str(path).decode_utf8_lossy();
-        (path.into_owned(), entry.size.unwrap(), digest)
+        (path.replace('\0', ""), entry.size.unwrap(), digest)
     });
     let mut files: Vec<File> = files.collect();
     files.sort();
