@@ -65,6 +65,7 @@ use self::watch::{Signal, Watch};
 use crate::content::MadeAssets;
 use crate::memory::budget::Budget;
 use crate::mount::{self, Ino, OpenError, Options, Prepared, Vfs};
+use crate::source::FilePool;
 use crate::sync::{Mutex, lock};
 
 pub use self::files::Change;
@@ -262,7 +263,7 @@ impl EditedMount {
             is_strict: plan.is_strict,
             writer: writer.clone(),
             read: Mutex::default(),
-            pool: Arc::default(),
+            pool: Arc::new(FilePool::edited()),
             kept: Mutex::default(),
         };
         let budget = recipe.budget.clone();

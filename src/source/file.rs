@@ -31,6 +31,9 @@ pub struct FilePool {
     /// repeatedly contend neither for the lock nor for the counter of an
     /// [`Arc`].
     last: ThreadLocal<RefCell<Option<Arc<OpenFile>>>>,
+    /// Whether files are removed that take room for as long as they are open: then no thread
+    /// holds its last one.
+    is_edited: bool,
     /// A directory, by its canonical path, that is held open to open files
     /// below it.
     held: Option<(PathBuf, Directory)>,
@@ -109,6 +112,14 @@ impl FilePool {
             held: Some((canonical(directory)?, held)),
             ..Self::default()
         })
+    }
+
+    /// Creates a pool of files that are replaced and removed while it is used.
+    pub fn edited() -> Self {
+        Self {
+            is_edited: true,
+            ..Self::default()
+        }
     }
 
     /// Keeps a file open that is about to lose its name: it can be read for as long as the
@@ -208,6 +219,9 @@ impl FilePool {
         open: impl FnOnce() -> io::Result<File>,
         read: impl FnOnce(&File) -> T,
     ) -> io::Result<T> {
+        if self.is_edited {
+            return Ok(read(&self.get(identity, open)?.file));
+        }
         let mut last = self.last.get_or_default().borrow_mut();
         let is_last = last
             .as_ref()
@@ -398,6 +412,22 @@ mod tests {
         std::fs::remove_file(dir.path().join("0")).unwrap();
         read.read_exact_at(&mut byte, 0).unwrap();
         assert_eq!(byte, [0]);
+    }
+
+    #[test]
+    fn a_file_that_is_edited_is_closed_when_nobody_keeps_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let pool = Arc::new(FilePool::edited());
+        let path = dir.path().join("a");
+        std::fs::write(&path, "old").unwrap();
+        let source = FileSource::open(&path, &pool).unwrap();
+        let mut bytes = [0; 3];
+        source.read_exact_at(&mut bytes, 0).unwrap();
+        let kept = pool.keep(File::open(&path).unwrap()).unwrap();
+        source.read_exact_at(&mut bytes, 0).unwrap();
+        assert_eq!(pool.kept(), 1);
+        drop(kept);
+        assert_eq!(pool.kept(), 0);
     }
 
     #[test]
