@@ -2,9 +2,9 @@
 //!
 //! `picture` finds the picture that represents an asset, and `render` makes the files that
 //! are generated. `view` builds the directories of the files that show an asset (`X.meta`),
-//! and `converted` the directories of converted trees. `context` gives views access to other files,
-//! which `folder_ids`, `beside`, `find` and `game` find. `checks` has the checks and reports
-//! that combine many assets, and `editable` says which files can be edited.
+//! and `converted` the directories of converted trees. `context` gives views access to other
+//! files, which `folder_ids`, `beside`, `find` and `game` find. `checks` has the checks and
+//! reports that combine many assets, and `editable` says which files can be edited.
 
 pub(super) mod beside;
 mod checks;

@@ -12,9 +12,9 @@ use super::url::{RemoteUrl, Scheme};
 use super::{Access, RemoteOptions};
 use crate::platform::is_root;
 
-/// Ports that are permitted for all URLs: HTTPS, for redirects and for services that
+/// The port of HTTPS, which is permitted for all URLs: for redirects and for services that
 /// issue tokens.
-const USUAL_PORTS: [u16; 1] = [443];
+const HTTPS: u16 = 443;
 
 /// Files with trusted certificates for TLS, and those that the system's
 /// resolver reads, outside of `/etc`.
@@ -90,7 +90,7 @@ pub(super) fn access<'a>(
 ) -> Access {
     let variable = |name: &&str| env::var(name).ok().filter(|value| !value.is_empty());
     let mut servers = Vec::new();
-    let mut ports = USUAL_PORTS.to_vec();
+    let mut ports = vec![HTTPS];
     let mut is_s3 = false;
     for url in urls {
         match url.scheme() {
