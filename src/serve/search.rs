@@ -30,18 +30,19 @@ pub(super) fn collect(share: &Share) {
     collect_names(&site);
     loop {
         let begun = Instant::now();
-        site.common.texts.collect(site.vfs());
-        // Most of the time is for other work.
-        let mut pause = SETTLED.max(begun.elapsed() * 8);
-        let Some(collected) = site.snapshot().map(Snapshot::folder_version) else {
+        let collected = site.common.texts.collect(site.vfs());
+        let version = site.snapshot().map(Snapshot::folder_version);
+        let Some(version) = version.filter(|_| collected != Collected::Off) else {
             return;
         };
+        // Most of the time is for other work.
+        let mut pause = SETTLED.max(begun.elapsed() * 8);
         // A held version stays in memory.
         drop(site);
         site = loop {
             thread::sleep(pause);
             let site = share.now();
-            let is_newer = |snapshot: &dyn Snapshot| snapshot.folder_version() != collected;
+            let is_newer = |snapshot: &dyn Snapshot| snapshot.folder_version() != version;
             if site.snapshot().is_some_and(is_newer) {
                 break site;
             }

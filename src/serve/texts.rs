@@ -12,7 +12,7 @@ use indicatif::ProgressBar;
 use super::answer::Refusal;
 use super::names::Collected;
 use crate::inspect::EXPANSION;
-use crate::inspect::index::{Database, Found, Row, index};
+use crate::inspect::index::{Found, Row, TextIndex, index};
 use crate::memory::budget::Charge;
 use crate::mount::Vfs;
 use crate::sync::lock;
@@ -79,10 +79,10 @@ impl Texts {
         most: u64,
         enter: impl FnOnce() -> io::Result<()> + Send + 'static,
     ) -> io::Result<Self> {
-        let database = Database::temporary(most).map_err(io::Error::other)?;
+        let texts = TextIndex::new(most).map_err(io::Error::other)?;
         let (requests, received) = sync_channel(MAX_WAITING);
         let work = move || match enter() {
-            Ok(()) => work(database, &received),
+            Ok(()) => work(texts, &received),
             Err(error) => log::warn!("texts cannot be searched: {error}"),
         };
         thread::Builder::new()
@@ -96,13 +96,14 @@ impl Texts {
     }
 
     /// Reads all texts of a tree, unless it is very large or on a server, or memory is short.
-    /// They replace the texts of an earlier tree.
-    pub(super) fn collect(&self, vfs: &Vfs) {
+    /// They replace the texts of an earlier tree. Returns how far it came.
+    pub(super) fn collect(&self, vfs: &Vfs) -> Collected {
         let collected = self.index(vfs).unwrap_or(Collected::Off);
         *lock(&self.collected) = collected;
+        collected
     }
 
-    /// Does the same, and returns how far it came; `None` if texts are not searched.
+    /// Does the same; returns `None` if texts are not searched.
     fn index(&self, vfs: &Vfs) -> Option<Collected> {
         let requests = self.requests.as_ref()?;
         if vfs.has_servers() || vfs.extent().bytes > MAX_SOURCE {
@@ -111,7 +112,7 @@ impl Texts {
         let mut charge = lock(&self.charge);
         if charge.is_none() {
             let budget = vfs.reader().budget();
-            let charged = budget.charge("the index of texts", Database::TEMPORARY_MEMORY);
+            let charged = budget.charge("the index of texts", TextIndex::MEMORY);
             let warn = |error: &_| log::warn!("texts cannot be searched: {error}");
             *charge = Some(charged.inspect_err(warn).ok()?);
         }
@@ -161,9 +162,9 @@ impl Texts {
 }
 
 /// Adds rows to the index, and answers searches, until the server ends.
-fn work(mut database: Database, requests: &Receiver<Request>) {
+fn work(mut texts: TextIndex, requests: &Receiver<Request>) {
     let mut rows: Option<Receiver<Row>> = None;
-    let mut is_writable = false;
+    let warn = |error| log::warn!("not all texts can be searched: {error}");
     loop {
         let request = match &rows {
             Some(_) => requests.try_recv(),
@@ -171,36 +172,32 @@ fn work(mut database: Database, requests: &Receiver<Request>) {
         };
         match request {
             Ok(Request::Search(search)) => {
-                answer(&database, search);
+                answer(&texts, search);
                 continue;
             }
             Ok(Request::Collect(new)) => {
-                let ended = rows.replace(new).is_none_or(|_| database.end(None).is_ok());
-                is_writable = ended && database.begin("", None).is_ok();
+                rows = texts.begin().map_err(warn).is_ok().then_some(new);
             }
             Err(TryRecvError::Disconnected) => return,
             Err(TryRecvError::Empty) => {}
         }
-        match rows.as_ref().map(|rows| rows.recv_timeout(MOMENT)) {
-            Some(Ok(row)) if is_writable => {
-                if let Err(error) = database.add(&row) {
-                    log::warn!("not all texts can be searched: {error}");
-                    is_writable = false;
-                }
-            }
+        let done = match rows.as_ref().map(|rows| rows.recv_timeout(MOMENT)) {
+            Some(Ok(row)) => texts.add(&row),
             Some(Err(RecvTimeoutError::Disconnected)) => {
                 rows = None;
-                if let Err(error) = database.end(None) {
-                    log::warn!("texts are searched as they are now: {error}");
-                }
+                texts.end()
             }
-            Some(Ok(_) | Err(RecvTimeoutError::Timeout)) | None => {}
+            Some(Err(RecvTimeoutError::Timeout)) | None => Ok(()),
+        };
+        if let Err(error) = done {
+            warn(error);
+            rows = None;
         }
     }
 }
 
-fn answer(database: &Database, search: Search) {
-    let found = database.find(&search.words, search.after, search.most);
+fn answer(texts: &TextIndex, search: Search) {
+    let found = texts.find(&search.words, search.after, search.most);
     let found = found.unwrap_or_else(|error| {
         log::warn!("{error}");
         Vec::new()

@@ -29,8 +29,10 @@ impl Texts {
         Ok(Self)
     }
 
-    /// Has no effect.
-    pub(super) fn collect(&self, _vfs: &Vfs) {}
+    /// Returns that nothing is collected.
+    pub(super) fn collect(&self, _vfs: &Vfs) -> Collected {
+        Collected::Off
+    }
 
     /// Returns that nothing is collected.
     pub(super) fn progress(&self) -> (Collected, u64) {

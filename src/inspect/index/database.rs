@@ -4,16 +4,19 @@
 //! interruption need not be indexed again, and a source is never half there. While
 //! it is written, a write-ahead log lets others read, and other writers wait.
 
+mod text_index;
+
 use std::fmt::Display;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{AssetRow, EntryRow, Found, ReferenceRow, Row, Words};
+use super::{AssetRow, EntryRow, ReferenceRow, Row};
 use crate::inspect::Error;
 use crate::inspect::text::{Date, hexadecimal};
-use crate::platform::unnamed_database;
+
+pub use self::text_index::TextIndex;
 
 /// Identifies files with these tables in their headers (`hpiX`).
 const APPLICATION: i32 = 0x6870_6958;
@@ -80,19 +83,6 @@ CREATE VIEW files AS
 /// Memory for pages in KiB.
 const CACHE: i32 = 16 << 10;
 
-/// Memory for pages of a temporary database in KiB, and the bytes of one of its pages.
-const TEMPORARY_CACHE: i32 = 2 << 10;
-const PAGE: u64 = 4096;
-
-/// Finds files with words.
-const FIND: &str = "
-SELECT entries.id, entries.path, entries.size, snippet(texts, 1, '<', '>', '\u{2026}', 12)
-FROM texts JOIN entries ON entries.id = texts.rowid
-WHERE texts MATCH ?1 AND texts.rowid > ?2
-    AND substr(entries.path, 1, length(?3)) = ?3
-    AND (?4 IS NULL OR lower(entries.type) = ?4)
-ORDER BY texts.rowid LIMIT ?5";
-
 /// How long a writer sleeps before it looks whether others are done.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -111,9 +101,6 @@ pub struct Database {
 }
 
 impl Database {
-    /// Memory of a temporary database in bytes, about.
-    pub const TEMPORARY_MEMORY: usize = (TEMPORARY_CACHE as usize) << 10;
-
     /// Opens a database, which is created if there is none.
     ///
     /// # Errors
@@ -143,64 +130,6 @@ impl Database {
             source: 0,
             next: 0,
         })
-    }
-
-    /// Makes a database for this process alone, of at most this many bytes, in a file without
-    /// a name. An interruption destroys it.
-    ///
-    /// # Errors
-    /// Returns an error if it cannot be made.
-    pub fn temporary(most: u64) -> Result<Self, Error> {
-        let name = "the index of texts".to_owned();
-        let make = |path: &Path, access: &str| {
-            let flags = OpenFlags::default();
-            let connection = Connection::open_with_flags_and_vfs(path, flags, access)?;
-            set_journal(&connection, "OFF")?;
-            connection.pragma_update(None, "synchronous", "OFF")?;
-            connection.pragma_update(None, "temp_store", "MEMORY")?;
-            connection.pragma_update(None, "cache_size", -TEMPORARY_CACHE)?;
-            let pages = i64::try_from(most / PAGE).unwrap_or(i64::MAX);
-            connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
-            create(&connection)?;
-            Ok::<_, rusqlite::Error>(connection)
-        };
-        Ok(Self {
-            connection: unnamed_database(make)
-                .map_err(|error| wrong(&name, error))?
-                .map_err(|error| wrong(&name, error))?,
-            name,
-            source: 0,
-            next: 0,
-        })
-    }
-
-    /// Returns the files whose texts have words, and that come after the one with number
-    /// `after`, at most `most`.
-    ///
-    /// # Errors
-    /// Returns an error if the database cannot be read.
-    pub fn find(&self, words: &Words, after: i64, most: usize) -> Result<Vec<Found>, Error> {
-        let quoted = words.text.replace('"', "\"\"");
-        let found = || {
-            let mut find = self.connection.prepare_cached(FIND)?;
-            let wanted = params![
-                format!("text : \"{quoted}\" *"),
-                after,
-                words.folder,
-                words.type_of,
-                most as i64,
-            ];
-            let rows = find.query_map(wanted, |row| {
-                Ok(Found {
-                    number: row.get(0)?,
-                    path: row.get(1)?,
-                    size: row.get::<_, i64>(2)? as u64,
-                    snippet: row.get(3)?,
-                })
-            })?;
-            rows.collect::<rusqlite::Result<Vec<_>>>()
-        };
-        found().map_err(|error| self.wrong(&error))
     }
 
     /// Closes a database, which is one file again, unless others still use it.
@@ -454,7 +383,7 @@ mod tests {
     use super::*;
     use crate::inspect::index::Facts;
 
-    fn entry(path: &str) -> Row {
+    pub(super) fn entry(path: &str) -> Row {
         Row::Entry(Box::new(EntryRow {
             path: path.to_owned(),
             kind: "file",
@@ -476,45 +405,6 @@ mod tests {
             .connection
             .query_row(query, [], |row| row.get(0))
             .unwrap()
-    }
-
-    #[test]
-    fn a_temporary_database_works_without_its_file() {
-        let mut database = Database::temporary(8 << 20).unwrap();
-        assert!(database.begin("source", None).unwrap());
-        for number in 0..1000 {
-            database
-                .add(&entry(&format!("units/{number}.txt")))
-                .unwrap();
-        }
-        let words = |text: &str, folder: &str| Words {
-            text: text.to_owned(),
-            folder: folder.to_owned(),
-            type_of: None,
-        };
-        // Also before the end.
-        let found = database.find(&words("THE wor", "units/"), 0, 2).unwrap();
-        assert_eq!(found[0].path, "units/0.txt");
-        assert_eq!(found[0].snippet, "<the words> of a file");
-        database.end(None).unwrap();
-        let rest = database
-            .find(&words("words", ""), found[1].number, 5000)
-            .unwrap();
-        assert_eq!(rest.len(), 998);
-        for nothing in ["word of", "units", "\"", "*", "NOT (", ""] {
-            let found = database.find(&words(nothing, ""), 0, 5).unwrap();
-            assert_eq!(found, [], "{nothing}");
-        }
-        assert!(
-            database
-                .find(&words("words", "other/"), 0, 5)
-                .unwrap()
-                .is_empty()
-        );
-        database.begin("more", None).unwrap();
-        let mut all = 0..1_000_000;
-        let is_full = all.any(|number| database.add(&entry(&number.to_string())).is_err());
-        assert!(is_full, "it is bounded");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 use indicatif::ProgressBar;
 
 #[cfg(feature = "index")]
-pub use self::database::Database;
+pub use self::database::{Database, TextIndex};
 use self::facts::Facts;
 use self::jobs::{Job, Jobs};
 use super::bounds::Bounds;
