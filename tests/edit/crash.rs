@@ -278,8 +278,9 @@ impl State {
     /// and its first bytes, a process that another test starts may close a copy of the
     /// descriptor.
     fn is_truncated(&self, before: &State) -> bool {
-        let mut others = self.others(&[before]).into_iter();
-        others.all(|path| self.files.get(path).is_some_and(Vec::is_empty))
+        let others = self.others(&[before]);
+        let is_empty = |path: &&str| self.files.get(*path).is_some_and(Vec::is_empty);
+        !others.is_empty() && others.iter().all(is_empty)
     }
 
     /// Returns the files that differ from all states, except for tables of all files.
