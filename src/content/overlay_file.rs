@@ -1,4 +1,4 @@
-//! Files that an edited mount shows in place of those of its tree.
+//! Files that an edited mount shows in place of the files of its tree.
 
 use std::io;
 use std::sync::Arc;

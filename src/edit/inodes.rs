@@ -404,9 +404,9 @@ impl Inodes {
             .collect()
     }
 
-    /// Lets the version of this number show what is in it: files whose bytes are in DIR
-    /// and that nobody has open, new directories, and deleted paths. Returns the files that
-    /// it has refused, whoever has them open; `None` if it was called for the version before.
+    /// Lets a version show the files whose bytes are in DIR and that no program has open, new
+    /// directories, and deleted paths. Returns the files that the version has refused, open
+    /// or not; `None` if it was called for the version before.
     pub(super) fn settle(&mut self, version: &Arc<Version>) -> Option<Vec<u64>> {
         let mut refused = Vec::new();
         if version.number <= self.settled {

@@ -23,16 +23,16 @@ WHERE texts MATCH ?1 AND texts.rowid >= ?2 AND texts.rowid < ?3
     AND (?5 IS NULL OR lower(entries.type) = ?5)
 ORDER BY texts.rowid LIMIT ?6";
 
-/// The texts of a tree, in a database of this process alone. An interruption destroys it. The
-/// texts of one tree replace those of another one when they are complete.
+/// The texts of a tree, in a database of this process alone. An interruption destroys it. A
+/// complete tree replaces the tree before.
 pub struct TextIndex {
     database: Database,
     /// Number of trees so far.
     trees: u64,
     /// Whether the rows of the last tree are not complete.
     is_begun: bool,
-    /// The entries that searches find: those of the last complete tree, or all that there are
-    /// of the first one.
+    /// The entries that searches find: the last complete tree, or the beginning of the first
+    /// tree.
     found: Range<i64>,
 }
 
@@ -95,7 +95,7 @@ impl TextIndex {
         self.database.add(row)
     }
 
-    /// Ends the rows of the tree, and removes those of others.
+    /// Ends the rows of the tree, and removes all other rows.
     ///
     /// # Errors
     /// Returns an error if the database cannot be written.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::names::id_named;
 use hpimount_assets::view::edit::{Edit, What};
 
 /// Returns the rows of a table, by the names of the columns.
@@ -501,4 +502,18 @@ fn the_records_of_lists_have_a_row_each() {
             [&*format!("0x{:08X}", id("two")), "0", "0", "0", "", "", "0"],
         ]
     );
+}
+
+#[test]
+fn names_of_several_assets_and_of_none_are_refused_with_ids() {
+    let asset = |name| ("a.HIP", b"SIMP", name, Vec::new());
+    let mut archives = Archives::new(&[asset("gate"), asset("crate"), asset("CRATE")]);
+    for (asset, id) in archives.assets.iter_mut().zip(0..) {
+        asset.kind.id = id;
+    }
+    assert_eq!(id_named(&archives, "GATE"), Ok(0));
+    let several = "several assets are called Crate; write an id: 00000001, 00000002";
+    assert_eq!(id_named(&archives, "Crate"), Err(several.to_owned()));
+    let none = "no asset is called nosuch; write its id (the hash of the name is 183FCDD8)";
+    assert_eq!(id_named(&archives, "nosuch"), Err(none.to_owned()));
 }
