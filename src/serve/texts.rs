@@ -40,11 +40,18 @@ struct Search {
     reply: SyncSender<Vec<Found>>,
 }
 
+/// The rows of a tree.
+struct Rows {
+    rows: Receiver<Row>,
+    /// Where a message goes when all of them are in the index.
+    all: SyncSender<()>,
+}
+
 /// What the thread with the index is asked to do.
 enum Request {
     Search(Search),
     /// To replace all rows by these.
-    Collect(Receiver<Row>),
+    Collect(Rows),
 }
 
 /// The index of texts.
@@ -120,10 +127,18 @@ impl Texts {
         *lock(&self.collected) = Collected::Running;
         self.bar.set_position(0);
         let (rows, received) = sync_channel(MAX_WAITING);
+        let (all, is_complete) = sync_channel(1);
+        let received = Rows {
+            rows: received,
+            all,
+        };
         requests.send(Request::Collect(received)).ok()?;
-        Some(match index(vfs, THREADS, EXPANSION, &rows, &self.bar) {
-            Ok(()) => Collected::Done,
-            Err(_) => Collected::Partial,
+        let read = index(vfs, THREADS, EXPANSION, &rows, &self.bar);
+        drop(rows);
+        let is_complete = read.is_ok() && is_complete.recv().is_ok();
+        Some(match is_complete {
+            true => Collected::Done,
+            false => Collected::Partial,
         })
     }
 
@@ -163,7 +178,7 @@ impl Texts {
 
 /// Adds rows to the index, and answers searches, until the server ends.
 fn work(mut texts: TextIndex, requests: &Receiver<Request>) {
-    let mut rows: Option<Receiver<Row>> = None;
+    let mut rows: Option<Rows> = None;
     let warn = |error| log::warn!("not all texts can be searched: {error}");
     loop {
         let request = match &rows {
@@ -181,13 +196,18 @@ fn work(mut texts: TextIndex, requests: &Receiver<Request>) {
             Err(TryRecvError::Disconnected) => return,
             Err(TryRecvError::Empty) => {}
         }
-        let done = match rows.as_ref().map(|rows| rows.recv_timeout(MOMENT)) {
-            Some(Ok(row)) => texts.add(&row),
-            Some(Err(RecvTimeoutError::Disconnected)) => {
+        let Some(one) = &rows else { continue };
+        let done = match one.rows.recv_timeout(MOMENT) {
+            Ok(row) => texts.add(&row),
+            Err(RecvTimeoutError::Disconnected) => {
+                let ended = texts.end();
+                if ended.is_ok() {
+                    let _ = one.all.try_send(());
+                }
                 rows = None;
-                texts.end()
+                ended
             }
-            Some(Err(RecvTimeoutError::Timeout)) | None => Ok(()),
+            Err(RecvTimeoutError::Timeout) => Ok(()),
         };
         if let Err(error) = done {
             warn(error);
@@ -204,4 +224,33 @@ fn answer(texts: &TextIndex, search: Search) {
     });
     // Whoever asked may not wait any more.
     let _ = search.reply.try_send(found);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mount::{Options, Sources};
+
+    #[test]
+    fn texts_that_do_not_fit_make_the_index_partial() {
+        let folder = tempfile::tempdir().unwrap();
+        // Few enough to be read before any row is written.
+        for file in 0..MAX_WAITING / 2 {
+            let words = (0..2000).map(|word| format!("word{file}x{word} "));
+            let path = folder.path().join(format!("{file}.txt"));
+            std::fs::write(path, words.collect::<String>()).unwrap();
+        }
+        let sources = Sources::Given {
+            locations: vec![folder.path().to_owned().into()],
+            order: None,
+            separate: false,
+        };
+        let vfs = Vfs::open(&sources, Options::default()).unwrap();
+        let collected = |most| {
+            let texts = Texts::start(most, || Ok(())).unwrap();
+            texts.collect(&vfs)
+        };
+        assert_eq!(collected(16 << 20), Collected::Done);
+        assert_eq!(collected(256 << 10), Collected::Partial);
+    }
 }
