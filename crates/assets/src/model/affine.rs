@@ -124,6 +124,16 @@ impl Affine {
         lengths.iter().chain(&angles).any(|off| off.abs() > 1e-3)
     }
 
+    /// Returns whether it is more than a rotation and a scale along its axes.
+    pub fn is_sheared(&self) -> bool {
+        let [a, b, c] = self.axes;
+        let [long, wide, high] = self.lengths();
+        let sizes = [long * wide, wide * high, high * long];
+        let angles = [dot(a, b), dot(b, c), dot(c, a)];
+        let mut angles = angles.iter().zip(sizes);
+        angles.any(|(angle, size)| angle.abs() > 1e-3 * size)
+    }
+
     /// Returns whether it mirrors.
     pub fn is_mirror(&self) -> bool {
         let [a, b, c] = self.axes;

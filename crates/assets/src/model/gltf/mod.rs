@@ -2,6 +2,7 @@
 
 mod accessor;
 mod buffer;
+mod file;
 mod geometry;
 mod nodes;
 mod read;

@@ -8,28 +8,17 @@ use gltf_json::validation::Checked::{self, Valid};
 use gltf_json::{Accessor, Index, Root};
 
 use super::accessor::Numbers;
-use crate::model::edited::{Edited, MAX_FILE, MAX_MATERIALS, MAX_NODES};
+use super::file::{parsed_size, unpack};
+use crate::model::affine::Affine;
+use crate::model::edited::{Edited, MAX_MATERIALS, MAX_NODES};
 use crate::model::math::{add, cross, finite, srgb, subtract, unit};
 use crate::model::scene::{
     Alpha, Corner, Joint, Material, Mesh, Node, Part, Texture, Weight, Weights, Wrap, sound_parents,
 };
 use crate::model::{CORNER_BYTES, MAX_CORNERS, Reserve, Transform};
 
-/// Maximum number of bytes of the JSON part of a file.
-const MAX_JSON: usize = 64 << 20;
-
 /// Maximum number of sets of texture coordinates that are read.
 const MAX_SETS: u32 = 8;
-
-/// Memory for an object and for another value while the JSON is parsed, in bytes: more
-/// than a node, less than a material.
-const OBJECT_BYTES: usize = 384;
-const VALUE_BYTES: usize = 32;
-
-/// The same for preserved JSON, as measured. Its arrays take memory too.
-const KEPT_OBJECT_BYTES: usize = 768;
-const KEPT_ARRAY_BYTES: usize = 384;
-const KEPT_VALUE_BYTES: usize = 288;
 
 /// Memory of a vertex attribute in addition to `CORNER_BYTES`, in bytes.
 const ATTRIBUTE_BYTES: usize = 32;
@@ -69,92 +58,6 @@ pub fn read(file: &[u8], reserve: Reserve<'_>) -> Result<Edited, String> {
     reader.materials();
     reader.nodes(&order)?;
     Ok(reader.edited)
-}
-
-/// Returns the JSON and the buffer of a file.
-fn unpack(file: &[u8]) -> Result<(&[u8], &[u8]), String> {
-    let word = |at: usize| {
-        let bytes = file.get(at..)?.first_chunk::<4>()?;
-        Some(u32::from_le_bytes(*bytes) as usize)
-    };
-    if file.get(..4) != Some(b"glTF") || word(4) != Some(2) {
-        return Err("is no GLB file of version 2".to_owned());
-    }
-    if file.len() > MAX_FILE {
-        return Err(format!("has more than {MAX_FILE} bytes"));
-    }
-    let stated = word(8).unwrap_or_default();
-    let file = file
-        .get(..stated)
-        .ok_or_else(|| format!("is cut: it has {} of {stated} bytes", file.len()))?;
-    let (mut json, mut binary) = (None, &file[..0]);
-    let mut at = 12;
-    while let (Some(length), Some(kind)) = (word(at), file.get(at + 4..at + 8)) {
-        let body = file.get(at + 8..).and_then(|rest| rest.get(..length));
-        let body = body.ok_or_else(|| format!("is cut: its chunk at {at:#x} is past its end"))?;
-        match kind {
-            b"JSON" if json.is_none() => json = Some(body),
-            b"BIN\0" if binary.is_empty() => binary = body,
-            _ => {}
-        }
-        at += 8 + length.next_multiple_of(4);
-    }
-    let json = json.ok_or("has no JSON chunk")?;
-    if json.len() > MAX_JSON {
-        return Err(format!("has more than {MAX_JSON} bytes of JSON"));
-    }
-    Ok((json, binary))
-}
-
-/// Returns the memory that parsed JSON takes, about.
-fn parsed_size(json: &[u8]) -> usize {
-    let mut size = json.len();
-    let (mut rest, mut key) = (json, &json[..0]);
-    // The number of open brackets, now and at the start of preserved JSON.
-    let (mut open, mut kept) = (0_usize, None);
-    while let Some((byte, after)) = rest.split_first() {
-        rest = after;
-        match byte {
-            b'"' => {
-                (key, rest) = string(after);
-                continue;
-            }
-            b'{' | b'[' => {
-                open += 1;
-                kept = kept.or(is_kept(key).then_some(open));
-            }
-            b'}' | b']' => {
-                open = open.saturating_sub(1);
-                kept = kept.filter(|&kept| kept <= open);
-            }
-            _ => {}
-        }
-        size += match (byte, kept) {
-            (b'{', None) => OBJECT_BYTES,
-            (b',', None) => VALUE_BYTES,
-            (b'{', Some(_)) => KEPT_OBJECT_BYTES,
-            (b'[', Some(_)) => KEPT_ARRAY_BYTES,
-            (b',', Some(_)) => KEPT_VALUE_BYTES,
-            _ => 0,
-        };
-    }
-    size
-}
-
-/// Splits JSON within a string at its end.
-fn string(json: &[u8]) -> (&[u8], &[u8]) {
-    let mut end = 0;
-    while let Some(byte) = json.get(end).filter(|&&byte| byte != b'"') {
-        end += if *byte == b'\\' { 2 } else { 1 };
-    }
-    let (string, rest) = json.split_at(end.min(json.len()));
-    (string, rest.get(1..).unwrap_or_default())
-}
-
-/// Returns true if the value of a key may be kept as JSON: extensions, the limits of
-/// accessors, and keys with escapes.
-fn is_kept(key: &[u8]) -> bool {
-    matches!(key, b"extensions" | b"min" | b"max") || key.contains(&b'\\')
 }
 
 /// The nodes that the scenes of a file show.
@@ -351,10 +254,13 @@ impl Reader<'_> {
             };
             let named = node.mesh.and_then(|mesh| root.meshes.get(mesh.value()));
             let name = node.name.as_ref().or_else(|| named?.name.as_ref());
+            let name = name.cloned().unwrap_or_default();
+            let transform = transform(node)
+                .ok_or_else(|| format!("the matrix of node \"{name}\" has shear, which cannot be stored: apply the transformation to the mesh"))?;
             self.edited.scene.nodes.push(Node {
-                name: name.cloned().unwrap_or_default(),
+                name,
                 parent: order.parents[number].and_then(|parent| places.get(&parent).copied()),
-                transform: transform(node),
+                transform,
                 mesh,
             });
         }
@@ -567,16 +473,19 @@ fn skin_of(node: &gltf_json::Node) -> Option<usize> {
     node.skin.map(|skin| skin.value())
 }
 
-fn transform(node: &gltf_json::Node) -> Transform {
+/// Returns the transformation of a node; `None` if its matrix has shear.
+fn transform(node: &gltf_json::Node) -> Option<Transform> {
     if let Some(matrix) = &node.matrix {
         // Column by column for column vectors, which is the same.
-        return Transform::from_row_vector_matrix(matrix);
+        let axes = [0, 4, 8].map(|at| [matrix[at], matrix[at + 1], matrix[at + 2]].map(finite));
+        let is_sheared = Affine::new(axes, [0.0; 3]).is_sheared();
+        return (!is_sheared).then(|| Transform::from_row_vector_matrix(matrix));
     }
     let rotation = node
         .rotation
         .map_or(Transform::IDENTITY.rotation, |one| one.0);
     let length = rotation.iter().map(|part| part * part).sum::<f32>().sqrt();
-    Transform {
+    Some(Transform {
         translation: node.translation.unwrap_or_default().map(finite),
         rotation: match length.is_finite() && length > 1e-6 {
             true if (length - 1.0).abs() < 1e-5 => rotation,
@@ -584,7 +493,7 @@ fn transform(node: &gltf_json::Node) -> Transform {
             false => Transform::IDENTITY.rotation,
         },
         scale: node.scale.unwrap_or([1.0; 3]).map(finite),
-    }
+    })
 }
 
 /// Returns the joints of a vertex without duplicates, with weights that sum to 1.

@@ -28,6 +28,35 @@ fn a_whole_file_is_read() {
 }
 
 #[test]
+fn the_matrix_of_a_node_is_its_transformation_and_shear_is_refused() {
+    let node = |matrix: [f32; 16]| {
+        with_json(|json| {
+            let node = json["nodes"][0].as_object_mut().unwrap();
+            node.retain(|key, _| !["translation", "rotation", "scale"].contains(&key.as_str()));
+            node.insert("matrix".to_owned(), json!(matrix));
+        })
+    };
+    let mut matrix = [0.0; 16];
+    // A quarter around z, and a scale.
+    (matrix[1], matrix[4], matrix[10]) = (200.0, -300.0, 0.5);
+    matrix[12..].copy_from_slice(&[1.0, 2.0, 3.0, 1.0]);
+    let edited = read(&node(matrix), &|_| Ok(None)).unwrap();
+    let transform = edited.scene.nodes[0].transform;
+    assert_eq!(transform.scale, [200.0, 300.0, 0.5]);
+    assert_eq!(
+        transform.apply([1.0, 0.0, 0.0]).map(f32::round),
+        [1.0, 202.0, 3.0]
+    );
+    matrix[4] = 100.0;
+    matrix[5] = 300.0;
+    let error = read(&node(matrix), &|_| Ok(None)).err().unwrap();
+    assert_eq!(
+        error,
+        "the matrix of node \"my house\" has shear, which cannot be stored: apply the transformation to the mesh"
+    );
+}
+
+#[test]
 fn primitives_without_triangles_are_no_parts() {
     let file = with_json(|json| {
         let count = json["accessors"].as_array().unwrap().len();
