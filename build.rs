@@ -9,7 +9,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Where `scripts/web` leaves the explorer.
+/// The sources of the explorer, and where `scripts/web` leaves it.
+const WEB: &str = "web";
 const DIST: &str = "web/dist";
 
 /// Compressed forms of a file, which are beside it: their suffixes and encodings, the best
@@ -44,10 +45,13 @@ fn set_abilities() {
 }
 
 fn embed_explorer() {
-    println!("cargo::rerun-if-changed={DIST}");
     println!("cargo::rerun-if-env-changed=HPIMOUNT_WEB");
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let dist = root.join(DIST);
+    // A missing path would be a change in every build.
+    if let Some(watched) = [DIST, WEB].iter().find(|path| root.join(path).exists()) {
+        println!("cargo::rerun-if-changed={watched}");
+    }
     let mut names = Vec::new();
     list(&dist, "", &mut names);
     names.sort();
