@@ -5,6 +5,7 @@
 //! Embeds the explorer of `hpi serve` where `scripts/web` has made it. It runs nothing, and
 //! without `web/dist` the program has its page without JavaScript.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -15,7 +16,7 @@ const DIST: &str = "web/dist";
 
 /// Compressed forms of a file, which are beside it: their suffixes and encodings, the best
 /// first.
-const ENCODINGS: [(&str, &str); 3] = [(".br", "br"), (".gz", "gzip"), ("", "")];
+const ENCODINGS: [(&str, &str); 2] = [(".br", "br"), (".gz", "gzip")];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -54,28 +55,36 @@ fn embed_explorer() {
     }
     let mut names = Vec::new();
     list(&dist, "", &mut names);
-    names.sort();
+    let plain = |name: String| {
+        let mut forms = ENCODINGS.iter();
+        let name = forms
+            .find_map(|(suffix, _)| name.strip_suffix(suffix))
+            .unwrap_or(&name);
+        name.to_owned()
+    };
+    let names: BTreeSet<String> = names.into_iter().map(plain).collect();
     let is_required = env::var_os("HPIMOUNT_WEB").is_some_and(|value| value == "require");
     assert!(
-        !is_required || names.iter().any(|name| name == "index.html"),
+        !is_required || names.contains("index.html"),
         "{DIST} is missing; scripts/web makes it"
     );
     let mut code = String::from("static FILES: &[Embedded] = &[\n");
+    let mut embed = |name: &str, suffix: &str, encoding: &str| {
+        let kind = media_type(name)?;
+        let path = dist.join(format!("{name}{suffix}"));
+        let tag = format!("{:016x}", fnv(&fs::read(&path).ok()?));
+        writeln!(
+            code,
+            "    Embedded {{ name: {name:?}, media_type: {kind:?}, tag: {tag:?}, \
+             encoding: {encoding:?}, bytes: include_bytes!({path:?}) }},"
+        )
+        .ok()
+    };
     for name in &names {
-        let Some(kind) = media_type(name) else {
-            continue;
-        };
-        for (suffix, encoding) in ENCODINGS {
-            let path = dist.join(format!("{name}{suffix}"));
-            let Ok(bytes) = fs::read(&path) else {
-                continue;
-            };
-            let tag = format!("{:016x}{encoding}", fnv(&bytes));
-            let _ = writeln!(
-                code,
-                "    Embedded {{ name: {name:?}, media_type: {kind:?}, tag: {tag:?}, \
-                 encoding: {encoding:?}, bytes: include_bytes!({path:?}) }},"
-            );
+        let forms = ENCODINGS.map(|(suffix, encoding)| embed(name, suffix, encoding));
+        // Clients that know no compression get what the last form contains.
+        if forms[1].is_none() {
+            embed(name, "", "");
         }
     }
     code.push_str("];\n");
@@ -118,7 +127,7 @@ fn list(folder: &Path, path: &str, names: &mut Vec<String>) {
     }
 }
 
-/// Returns the type of a file of the explorer; `None` for a compressed form of one.
+/// Returns the type of a file of the explorer; `None` for what is no part of it.
 fn media_type(name: &str) -> Option<&'static str> {
     Some(match name.rsplit('.').next()? {
         "html" => "text/html; charset=utf-8",

@@ -1,7 +1,11 @@
 //! The pages: what `build.rs` has embedded, and one that needs no JavaScript.
 
 use std::fmt::Write;
+use std::io::Read;
 use std::sync::Arc;
+
+use bytes::Bytes;
+use flate2::read::GzDecoder;
 
 use super::answer::{Answer, Policy, Refusal};
 use super::head::Head;
@@ -23,13 +27,17 @@ pub(super) struct Embedded {
     pub(super) media_type: &'static str,
     /// What identifies its bytes.
     pub(super) tag: &'static str,
-    /// How its bytes are compressed; empty if they are not.
+    /// How its bytes are compressed, as HTTP names it; empty if they are not. Each file is there
+    /// in gzip or without compression, and also with Brotli.
     pub(super) encoding: &'static str,
     /// Its bytes.
     pub(super) bytes: &'static [u8],
 }
 
 include!(concat!(env!("OUT_DIR"), "/web.rs"));
+
+/// The compression that is not undone here.
+const BROTLI: &str = "br";
 
 /// The start page of the explorer.
 const INDEX: &str = "index.html";
@@ -86,12 +94,9 @@ pub(super) fn licences() -> Answer {
         include_str!("../../LICENSE-APACHE"),
     ]
     .concat();
-    let text = |name| {
-        let bytes = embedded(name).find(|file| file.encoding.is_empty())?.bytes;
-        Some(String::from_utf8_lossy(bytes))
-    };
+    let text = |name| Some(String::from_utf8_lossy(&plain_bytes(name)?.1).into_owned());
     let others = match (text(NOTICES), text(PACKAGES)) {
-        (Some(notices), _) => notices.into_owned(),
+        (Some(notices), _) => notices,
         (None, packages) => format!(
             "These crates are in the program, or were used to test it. Their licences allow that, \
              and are in their packages at https://crates.io.\n\n{CRATES}\n{}",
@@ -124,13 +129,16 @@ fn sent(head: &Head, name: &str) -> Option<Answer> {
         return Some(answer);
     }
     let accepted = head.header("accept-encoding").unwrap_or_default();
-    let is_accepted = |encoding: &str| {
+    let is_accepted = |file: &&Embedded| {
         let mut all = accepted.split(',');
-        encoding.is_empty() || all.any(|known| known.trim() == encoding)
+        all.any(|known| known.trim() == file.encoding)
     };
-    let file = embedded(name).find(|file| is_accepted(file.encoding))?;
-    let tag = Tag::Strong(file.tag.to_owned());
-    let size = file.bytes.len() as u64;
+    let (file, bytes, encoding) = match embedded(name).find(is_accepted) {
+        Some(file) => (file, Bytes::from_static(file.bytes), file.encoding),
+        None => plain_bytes(name).map(|(file, bytes)| (file, bytes, ""))?,
+    };
+    let tag = Tag::Strong(format!("{}{encoding}", file.tag));
+    let size = bytes.len() as u64;
     if part(head, Some(&tag), None, size) == Part::NotModified {
         let answer = Answer::empty(304).with("etag", tag.quoted());
         return Some(Answer {
@@ -142,12 +150,23 @@ fn sent(head: &Head, name: &str) -> Option<Answer> {
         .with("content-type", file.media_type)
         .with("etag", tag.quoted())
         .with("vary", "accept-encoding");
-    if !file.encoding.is_empty() {
-        answer = answer.with("content-encoding", file.encoding);
+    if !encoding.is_empty() {
+        answer = answer.with("content-encoding", encoding);
     }
     answer.length = Some(size);
-    answer.body = super::answer::Content::Bytes(bytes::Bytes::from_static(file.bytes));
+    answer.body = super::answer::Content::Bytes(bytes);
     Some(answer)
+}
+
+/// Returns an embedded file and its bytes without compression.
+fn plain_bytes(name: &str) -> Option<(&'static Embedded, Bytes)> {
+    let file = embedded(name).find(|file| file.encoding != BROTLI)?;
+    if file.encoding.is_empty() {
+        return Some((file, Bytes::from_static(file.bytes)));
+    }
+    let mut bytes = Vec::new();
+    GzDecoder::new(file.bytes).read_to_end(&mut bytes).ok()?;
+    Some((file, bytes.into()))
 }
 
 /// The page while it is developed: from the folder that `HPIMOUNT_WEB_DIR` names.

@@ -1,7 +1,9 @@
 //! The page without JavaScript.
 
 use std::fs;
+use std::io::Read;
 
+use flate2::read::GzDecoder;
 use testkit::mount::Fixture;
 
 use crate::kit::{Server, folder_of};
@@ -53,6 +55,26 @@ fn long_directories_have_several_pages() {
     let second = server.get(&format!("/{next}")).text();
     let count = |page: &str| page.matches(".bin</a>").count();
     assert_eq!((count(&first), count(&second)), (1000, 1));
+}
+
+#[test]
+fn the_explorer_is_the_same_with_and_without_compression() {
+    let fixture = Fixture::new();
+    let server = Server::start([&fixture.archive]);
+    let page = server.get("/").text();
+    let Some(script) = page.split("src=\"").nth(1) else {
+        return eprintln!("skipped: the explorer is not built in");
+    };
+    let script = format!("/{}", script.split('"').next().unwrap());
+    let plain = server.get(&script);
+    let encoding = [("Accept-Encoding", "deflate, gzip")];
+    let packed = server.send("GET", &script, &encoding);
+    assert_eq!(packed.header("content-encoding"), "gzip");
+    let mut unpacked = Vec::new();
+    let read = GzDecoder::new(&*packed.body).read_to_end(&mut unpacked);
+    read.unwrap();
+    assert!(plain.body == unpacked && packed.body.len() * 2 < plain.body.len());
+    assert_ne!(plain.header("etag"), packed.header("etag"));
 }
 
 #[test]
