@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use encoding_rs::UTF_16BE;
 
-use super::record::{DIRECTORY, MORE_EXTENTS, RECORD, Record};
+use super::record::{DIRECTORY, MORE_EXTENTS, RECORD, Record, records};
 use super::rock_ridge::{Attributes, Kind};
 use super::susp::SystemUse;
 use super::zisofs::Packing;
@@ -187,26 +187,24 @@ impl Walk<'_> {
     /// Reads the records of a sector.
     fn sector(
         &mut self,
-        mut rest: &[u8],
+        sector: &[u8],
         offset: u64,
         directory: &Pending,
         unfinished: &mut Option<Unfinished>,
         visit: &mut dyn Visit,
         pending: &mut Vec<Pending>,
     ) -> Result<()> {
-        let end = offset + rest.len() as u64;
-        // A length of 0 ends the records of a sector.
-        while let Some(&length @ 1..) = rest.first() {
-            let at = end - rest.len() as u64;
-            let length = usize::from(length);
-            let path = &directory.path;
-            if length <= RECORD || length > rest.len() {
-                let text = format!("/{path}: record of {length} bytes at {at:#x}");
-                self.warnings.push(text);
-                break;
-            }
-            let (record, after) = rest.split_at(length);
-            rest = after;
+        let path = &directory.path;
+        for (at, record) in records(sector) {
+            let at = offset + at as u64;
+            let record = match record {
+                Ok(record) => record,
+                Err(length) => {
+                    let text = format!("/{path}: record of {length} bytes at {at:#x}");
+                    self.warnings.push(text);
+                    break;
+                }
+            };
             let mut odd = |text| {
                 self.warnings
                     .push(format!("/{path}: record at {at:#x}: {text}"))
@@ -281,18 +279,12 @@ impl Walk<'_> {
 
     /// Returns what the fields of a record say.
     fn attributes(&mut self, record: &Record<'_>, directory: &Pending) -> Result<Attributes> {
-        let mut attributes = Attributes::default();
         let Some(fields) = &mut self.system_use else {
-            return Ok(attributes);
+            return Ok(Attributes::default());
         };
-        let mut add = |signature, data: &[u8]| attributes.add(signature, data);
-        match fields.fields(record.system_use, &mut add) {
-            Err(error) if error.is_fault() => return Err(error),
-            Err(error) => {
-                let name = self.text(record.name);
-                self.warn(directory, &name, &error.to_string());
-            }
-            Ok(()) => {}
+        let (attributes, damage) = Attributes::read(fields, record.system_use)?;
+        if let Some(damage) = damage {
+            self.warn(directory, &self.text(record.name), &damage.to_string());
         }
         if attributes.is_sparse {
             let name = self.name(record.name, &attributes).text.into_owned();
@@ -373,23 +365,19 @@ impl Walk<'_> {
                 Err(error) if error.is_fault() => return Err(error),
                 Err(_) => return Ok(false),
             }
-            let mut rest = &sector[..];
-            while let Some(&length @ 1..) = rest.first() {
-                let Some((record, after)) = rest.split_at_checked(length.into()) else {
+            for (_, record) in records(&sector) {
+                let record = record.ok();
+                let record = record.and_then(|record| Record::parse(record, &mut |_| {}).ok());
+                let Some(record) = record else {
                     return Ok(false);
                 };
-                rest = after;
-                let record = Record::parse(record, &mut |_| {});
-                if record.as_ref().is_ok_and(Record::is_dot) {
+                if record.is_dot() {
                     continue;
                 }
-                let mut attributes = Attributes::default();
-                let mut add = |signature, data: &[u8]| attributes.add(signature, data);
-                let read = record.map(|record| fields.fields(record.system_use, &mut add));
-                if !(matches!(read, Ok(Ok(()))) && attributes.is_relocated) {
-                    return Ok(false);
+                match Attributes::read(fields, record.system_use)? {
+                    (attributes, None) if attributes.is_relocated => is_for_relocated = true,
+                    _ => return Ok(false),
                 }
-                is_for_relocated = true;
             }
         }
         Ok(is_for_relocated && size <= PIECE)

@@ -122,6 +122,36 @@ pub(crate) fn is_in(sectors: &Sectors) -> Result<bool> {
     }
 }
 
+/// Returns the volume descriptors from sector `first` on, up to the terminator, with
+/// their sectors.
+///
+/// # Errors
+/// Returns an error if the source cannot be read.
+fn volume_descriptors(sectors: &Sectors, first: u64) -> Result<Vec<(u64, Vec<u8>)>> {
+    let mut found = Vec::new();
+    for number in first..first + MAX_DESCRIPTORS {
+        let mut bytes = vec![0; SECTOR as usize];
+        match read_user(sectors, number * SECTOR, &mut bytes) {
+            Ok(()) if bytes[1..6] == *b"CD001" => {}
+            Err(error) if error.is_fault() && sectors.len() >= (number + 1) * SECTOR => {
+                return Err(error);
+            }
+            _ => break,
+        }
+        let is_last = bytes[0] == TERMINATOR;
+        found.push((number, bytes));
+        if is_last {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// Returns whether a volume descriptor is Joliet's.
+fn is_joliet(descriptor: &[u8]) -> bool {
+    descriptor[0] == SUPPLEMENTARY && JOLIET.contains(&&descriptor[88..91])
+}
+
 /// The volume descriptors of a disc.
 struct Descriptors<'a> {
     /// The descriptor in use: the primary or the Joliet one.
@@ -136,27 +166,11 @@ impl<'a> Descriptors<'a> {
     fn read(sectors: &'a Sectors, warnings: &mut Warnings) -> Result<Self> {
         let (mut primary, mut joliet) = (None, None);
         let mut ended = false;
-        for number in DESCRIPTORS..DESCRIPTORS + MAX_DESCRIPTORS {
-            let mut bytes = vec![0; SECTOR as usize];
-            match read_user(sectors, number * SECTOR, &mut bytes) {
-                Ok(()) => {}
-                Err(error) if error.is_fault() && sectors.len() >= (number + 1) * SECTOR => {
-                    return Err(error);
-                }
-                Err(_) => break,
-            }
-            if bytes[1..6] != *b"CD001" {
-                break;
-            }
+        for (_, bytes) in volume_descriptors(sectors, DESCRIPTORS)? {
+            ended = bytes[0] == TERMINATOR;
             match bytes[0] {
-                PRIMARY if primary.is_none() => primary = Some(bytes),
-                SUPPLEMENTARY if joliet.is_none() && JOLIET.contains(&&bytes[88..91]) => {
-                    joliet = Some(bytes);
-                }
-                TERMINATOR => {
-                    ended = true;
-                    break;
-                }
+                PRIMARY => drop(primary.get_or_insert(bytes)),
+                _ if is_joliet(&bytes) => drop(joliet.get_or_insert(bytes)),
                 _ => {}
             }
         }

@@ -105,6 +105,27 @@ pub(super) fn is_in_other_track(record: &[u8], blocks: u64) -> bool {
         .is_some_and(|xa| xa & XA_AUDIO != 0 || (xa & XA_FORM_2 != 0 && is_behind))
 }
 
+/// Returns the records of a sector with their offsets in it, up to a length of 0. One
+/// that cannot be a record is the last one; only its length is returned.
+pub(super) fn records(
+    sector: &[u8],
+) -> impl Iterator<Item = (usize, std::result::Result<&[u8], usize>)> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let at = next;
+        let length = usize::from(*sector.get(at)?);
+        let record = sector.get(at..at + length).filter(|_| length > RECORD);
+        next = record.map_or(sector.len(), |_| at + length);
+        (length > 0).then(|| (at, record.ok_or(length)))
+    })
+}
+
+/// Returns the identifier in a record.
+pub(super) fn id_of(record: &[u8]) -> &[u8] {
+    let length = record.get(RECORD - 1).map_or(0, |&length| length.into());
+    record.get(RECORD..RECORD + length).unwrap_or_default()
+}
+
 /// Returns the offset of the system use area in a record.
 pub(super) fn start_of(record: &[u8]) -> usize {
     let name = record.get(RECORD - 1).map_or(0, |&name| usize::from(name));
@@ -168,6 +189,20 @@ mod tests {
         assert_eq!(date(&[100, 2, 29, 2, 0, 1, 8]), Some(951_782_401));
         assert_eq!(date(&[69, 12, 31, 23, 59, 59, 0]), Some(-1));
         assert_eq!(date(&[0; 7]), None);
+    }
+
+    #[test]
+    fn the_records_of_a_sector_end_at_a_length_of_0_or_at_one_that_does_not_fit() {
+        let record = |length: u8| [vec![length], vec![0; usize::from(length) - 1]].concat();
+        let of = |sector: &[u8]| -> Vec<_> {
+            let found = records(sector).map(|(at, record)| (at, record.map(<[u8]>::len)));
+            found.collect()
+        };
+        let two = [record(40), record(34)].concat();
+        assert_eq!(of(&two), [(0, Ok(40)), (40, Ok(34))]);
+        assert_eq!(of(&[two.clone(), vec![0, 40]].concat()), of(&two));
+        assert_eq!(of(&[record(33), record(40)].concat()), [(0, Err(33))]);
+        assert_eq!(of(&two[..73]), [(0, Ok(40)), (40, Err(34))]);
     }
 
     #[test]

@@ -2,7 +2,9 @@
 //! directories that stand elsewhere than they are shown.
 
 use super::record::{date, le32};
+use super::susp::SystemUse;
 use super::zisofs::Packing;
+use crate::io::{Error, Result};
 use crate::text::Charset;
 use crate::time;
 
@@ -62,8 +64,21 @@ pub(super) enum Kind {
 }
 
 impl Attributes {
+    /// Returns what the fields in the system use area of a record say, up to the damage
+    /// that is returned too.
+    ///
+    /// # Errors
+    /// Returns an error if the source cannot be read.
+    pub(super) fn read(fields: &mut SystemUse<'_>, area: &[u8]) -> Result<(Self, Option<Error>)> {
+        let mut attributes = Self::default();
+        match fields.fields(area, &mut |signature, data| attributes.add(signature, data)) {
+            Err(error) if error.is_fault() => Err(error),
+            read => Ok((attributes, read.err())),
+        }
+    }
+
     /// Adds a field.
-    pub(super) fn add(&mut self, signature: [u8; 2], data: &[u8]) {
+    fn add(&mut self, signature: [u8; 2], data: &[u8]) {
         match &signature {
             b"NM" => self.add_name(data),
             b"PX" if data.len() >= 8 => self.mode = Some(le32(data, 0)),

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use super::LONGEST;
 use crate::changes::Tree as Nodes;
 use crate::disc::sector::SECTOR;
-use crate::iso::record::{MORE_EXTENTS, RECORD, order, start_of};
+use crate::iso::record::{MORE_EXTENTS, id_of, order, start_of};
+use crate::iso::rock_ridge::Attributes;
 use crate::iso::{RAW_SUFFIX, SECTOR_SUFFIXES, susp};
 use crate::volume::NodeId;
 
@@ -13,7 +14,7 @@ use crate::volume::NodeId;
 pub(super) const ROOT_RECORD: usize = 156;
 
 /// A range of blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Extent {
     pub(super) block: u32,
     /// Length in bytes.
@@ -49,41 +50,40 @@ pub(super) struct Record {
     /// Its node in the tree of the mount.
     pub(super) node: Option<NodeId>,
     /// What the fields of Rock Ridge and zisofs say.
-    pub(super) extra: Extra,
-}
-
-/// What the fields of a record say.
-#[derive(Default)]
-pub(super) struct Extra {
-    /// The name, if it is another one than the identifier.
-    pub(super) name: Option<Vec<u8>>,
-    /// The block of a directory that is shown here and stands elsewhere, and that
-    /// directory.
-    pub(super) child_block: Option<u32>,
+    pub(super) attributes: Attributes,
+    /// The directory that is shown here and stands elsewhere.
     pub(super) child: Option<DirectoryId>,
-    /// Whether it is of a directory that is shown elsewhere.
-    pub(super) is_relocated: bool,
-    /// Whether the data is packed.
-    pub(super) is_packed: bool,
 }
 
 impl Record {
+    /// Creates a record in a directory.
+    pub(super) fn new(raw: Vec<u8>, extents: Vec<Extent>, parent: DirectoryId) -> Self {
+        Self {
+            raw,
+            extents,
+            directory: None,
+            parent,
+            node: None,
+            attributes: Attributes::default(),
+            child: None,
+        }
+    }
+
     /// Returns the identifier.
     pub(super) fn id(&self) -> &[u8] {
-        let length = usize::from(self.raw[RECORD - 1]);
-        self.raw.get(RECORD..RECORD + length).unwrap_or_default()
+        id_of(&self.raw)
     }
 
     /// Returns its name in the mount.
     pub(super) fn shown(&self) -> &[u8] {
-        self.extra.name.as_deref().unwrap_or(self.id())
+        self.attributes.name.as_deref().unwrap_or(self.id())
     }
 
     /// Returns the directory that the mount shows for it.
     pub(super) fn shown_directory(&self) -> Option<DirectoryId> {
-        match self.extra.is_relocated {
+        match self.attributes.is_relocated {
             true => None,
-            false => self.extra.child.or(self.directory),
+            false => self.child.or(self.directory),
         }
     }
 
@@ -119,6 +119,7 @@ pub(super) fn both(number: u32) -> [u8; 8] {
 }
 
 /// A directory.
+#[derive(Default)]
 pub(super) struct Directory {
     pub(super) tree: usize,
     /// Its path, for notes.
@@ -156,6 +157,7 @@ pub(super) struct Tree {
 }
 
 /// All trees of a disc.
+#[derive(Default)]
 pub(super) struct Disc {
     pub(super) records: Vec<Record>,
     pub(super) directories: Vec<Directory>,
@@ -185,6 +187,12 @@ impl Disc {
     /// Returns a record.
     pub(super) fn record(&self, entry: Entry) -> &Record {
         &self.records[entry.0]
+    }
+
+    /// Adds a record, which is not in its directory yet.
+    pub(super) fn push(&mut self, record: Record) -> Entry {
+        self.records.push(record);
+        Entry(self.records.len() - 1)
     }
 
     /// Returns a directory.
@@ -244,7 +252,7 @@ impl Disc {
     #[must_use]
     pub(super) fn set_unpacked(&mut self, entry: Entry) -> bool {
         let record = &mut self.records[entry.0];
-        if !record.extra.is_packed {
+        if record.attributes.packing.is_none() {
             return true;
         }
         let Some(field) = record.packing(self.system_use.unwrap_or_default()) else {
@@ -310,15 +318,7 @@ impl Disc {
     ) {
         let mut added = Vec::with_capacity(records.len());
         for (parent, raw) in records {
-            let entry = Entry(self.records.len());
-            self.records.push(Record {
-                raw,
-                extents: extents.clone(),
-                directory: None,
-                parent,
-                node: None,
-                extra: Extra::default(),
-            });
+            let entry = self.push(Record::new(raw, extents.clone(), parent));
             if let Some(name) = directory {
                 let path = format!("{}{name}/", self.dir(parent).path);
                 let tree = self.dir(parent).tree;

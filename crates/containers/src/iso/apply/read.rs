@@ -2,16 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::disc::{
-    Directory, DirectoryId, Disc, Entry, Extent, Extra, ROOT_RECORD, Record, Tree, text,
-};
+use super::disc::{Directory, DirectoryId, Disc, Entry, Extent, ROOT_RECORD, Record, Tree, text};
 use crate::changes::Tree as Nodes;
 use crate::disc::sector::{DESCRIPTORS, SECTOR, Sectors, read_user};
 use crate::io::{Error, ReadAt, Result};
-use crate::iso::record::{DIRECTORY, MORE_EXTENTS, RECORD, area_of, le32};
+use crate::iso::record::{DIRECTORY, MORE_EXTENTS, RECORD, area_of, id_of, le32, records};
 use crate::iso::rock_ridge::Attributes;
 use crate::iso::susp::SystemUse;
-use crate::iso::{JOLIET, MAX_DESCRIPTORS, PRIMARY, SUPPLEMENTARY, TERMINATOR};
+use crate::iso::{PRIMARY, is_joliet, volume_descriptors};
 use crate::volume::{MAX_DEPTH, NodeId};
 
 /// Maximum number of bytes of all directories.
@@ -24,37 +22,18 @@ impl Disc {
     pub(super) fn read(sectors: &Sectors, first: u64, nodes: &Nodes) -> Result<Self> {
         let start = first + DESCRIPTORS;
         let mut disc = Self {
-            records: Vec::new(),
-            directories: Vec::new(),
-            trees: Vec::new(),
             first,
             descriptors_end: start,
-            is_xa: false,
-            system_use: None,
-            is_rock_ridge: false,
-            by_node: HashMap::new(),
-            directory_by_node: HashMap::new(),
-            partners: HashMap::new(),
-            owners: HashMap::new(),
-            removed: HashSet::new(),
+            ..Self::default()
         };
         let mut left = MAX_BYTES;
-        for sector in start..start + MAX_DESCRIPTORS {
-            let mut bytes = vec![0; SECTOR as usize];
-            if read_user(sectors, sector * SECTOR, &mut bytes).is_err() || bytes[1..6] != *b"CD001"
-            {
-                break;
-            }
+        for (sector, bytes) in volume_descriptors(sectors, start)? {
             disc.descriptors_end = sector + 1;
-            let kind = bytes[0];
-            let is_joliet = kind == SUPPLEMENTARY && JOLIET.contains(&&bytes[88..91]);
+            let is_joliet = is_joliet(&bytes);
             let is_known = disc.trees.iter().any(|tree| tree.is_joliet == is_joliet);
-            if (kind == PRIMARY || is_joliet) && !is_known {
+            if (bytes[0] == PRIMARY || is_joliet) && !is_known {
                 disc.is_xa |= bytes[1024..].starts_with(b"CD-XA001");
                 disc.tree(sectors, sector, bytes, is_joliet, &mut left)?;
-            }
-            if kind == TERMINATOR {
-                break;
             }
         }
         let shown = disc
@@ -142,7 +121,7 @@ impl Disc {
                 let inner = self.directory(number, Some(id), path, Some(place));
                 let record = &mut self.records[entry.0];
                 record.directory = Some(inner);
-                if record.extra.is_relocated {
+                if record.attributes.is_relocated {
                     self.directories[inner.0].relocated_by = Some(entry);
                 }
                 pending.push((inner, depth + 1));
@@ -166,20 +145,8 @@ impl Disc {
             return Ok(());
         };
         for record in &mut self.records[first..] {
-            let mut attributes = Attributes::default();
-            let mut add = |signature, data: &[u8]| attributes.add(signature, data);
-            match fields.fields(area_of(&record.raw), &mut add) {
-                Err(error) if error.is_fault() => return Err(error),
-                // The mount shows the fields before the damage, too.
-                _ => {}
-            }
-            record.extra = Extra {
-                name: attributes.name,
-                child_block: attributes.child,
-                child: None,
-                is_relocated: attributes.is_relocated,
-                is_packed: attributes.packing.is_some(),
-            };
+            // The mount shows the fields before the damage, too.
+            record.attributes = Attributes::read(fields, area_of(&record.raw))?.0;
         }
         Ok(())
     }
@@ -195,8 +162,9 @@ impl Disc {
             .iter()
             .flat_map(|id| &self.directories[id.0].records);
         for entry in entries.copied().collect::<Vec<_>>() {
-            let extra = &mut self.records[entry.0].extra;
-            extra.child = extra.child_block.and_then(|block| by_block.remove(&block));
+            let record = &mut self.records[entry.0];
+            let block = record.attributes.child;
+            record.child = block.and_then(|block| by_block.remove(&block));
         }
     }
 
@@ -212,15 +180,10 @@ impl Disc {
             tree,
             path,
             old,
-            place: old.unwrap_or(Extent { block: 0, size: 0 }),
+            place: old.unwrap_or_default(),
             parent,
-            own: [Vec::new(), Vec::new()],
-            records: Vec::new(),
-            added: Vec::new(),
-            node: None,
-            relocated_by: None,
             is_changed: old.is_none(),
-            is_deleted: false,
+            ..Directory::default()
         });
         DirectoryId(self.directories.len() - 1)
     }
@@ -239,47 +202,37 @@ impl Disc {
         };
         let mut bytes = vec![0; size as usize];
         read_user(sectors, start, &mut bytes)?;
-        let mut own = 0;
-        let mut has_more = false;
-        for (number, sector) in bytes.chunks(SECTOR as usize).enumerate() {
-            let mut rest = sector;
-            while let Some(&length @ 1..) = rest.first() {
-                let at = start + number as u64 * SECTOR + (sector.len() - rest.len()) as u64;
-                let length = usize::from(length);
-                let name = rest.get(RECORD - 1).map_or(usize::MAX, |&name| name.into());
-                if length <= RECORD || length > rest.len() || RECORD.saturating_add(name) > length {
-                    return Err(damaged(at, "has a damaged record"));
-                }
-                let (raw, after) = rest.split_at(length);
-                rest = after;
-                if own < 2 && matches!(raw[RECORD..RECORD + name], [0 | 1]) {
-                    self.directories[id.0].own[own] = raw.to_vec();
-                    own += 1;
-                    continue;
-                }
-                let extent = Extent {
-                    block: le32(raw, 2).saturating_add(raw[1].into()),
-                    size: le32(raw, 10),
-                };
-                let last = self.directories[id.0].records.last().copied();
-                let last = last
-                    .filter(|_| has_more)
-                    .map(|last| &mut self.records[last.0]);
-                has_more = raw[25] & MORE_EXTENTS != 0;
-                match last.filter(|last| last.id() == &raw[RECORD..RECORD + name]) {
-                    Some(last) => last.extents.push(extent),
-                    None => {
-                        self.records.push(Record {
-                            raw: raw.to_vec(),
-                            extents: vec![extent],
-                            directory: None,
-                            parent: id,
-                            node: None,
-                            extra: Extra::default(),
-                        });
-                        let entry = Entry(self.records.len() - 1);
-                        self.directories[id.0].records.push(entry);
-                    }
+        let (mut own, mut has_more) = (0, false);
+        let sectors = (start..)
+            .step_by(SECTOR as usize)
+            .zip(bytes.chunks(SECTOR as usize));
+        let records = sectors.flat_map(|(start, sector)| {
+            records(sector).map(move |(at, record)| (start + at as u64, record))
+        });
+        for (at, raw) in records {
+            let fits = |raw: &&[u8]| id_of(raw).len() == usize::from(raw[RECORD - 1]);
+            let raw = raw.ok().filter(fits);
+            let raw = raw.ok_or_else(|| damaged(at, "has a damaged record"))?;
+            if own < 2 && matches!(id_of(raw), [0 | 1]) {
+                self.directories[id.0].own[own] = raw.to_vec();
+                own += 1;
+                continue;
+            }
+            let extent = Extent {
+                block: le32(raw, 2).saturating_add(raw[1].into()),
+                size: le32(raw, 10),
+            };
+            let last = self.directories[id.0].records.last().copied();
+            let last = last
+                .filter(|_| has_more)
+                .map(|last| &mut self.records[last.0]);
+            has_more = raw[25] & MORE_EXTENTS != 0;
+            match last.filter(|last| last.id() == id_of(raw)) {
+                Some(last) => last.extents.push(extent),
+                None => {
+                    let record = Record::new(raw.to_vec(), vec![extent], id);
+                    let entry = self.push(record);
+                    self.directories[id.0].records.push(entry);
                 }
             }
         }
