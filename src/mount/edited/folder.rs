@@ -162,10 +162,8 @@ impl<'a> Edits<'a> {
 
     /// Returns whether an edited file is equal to the one that the tree has.
     fn is_shown(&self, new: &NewFile, shown: &Node<'_>) -> io::Result<bool> {
-        match self.vfs.assets().rendered_size(shown) {
-            Ok(size) if size == new.len() => {}
-            Err(error) if error.is_fault() => return Err(error),
-            _ => return Ok(false),
+        if io::undamaged(self.vfs.assets().rendered_size(shown))? != Some(new.len()) {
+            return Ok(false);
         }
         let mut offset = 0;
         let mut is_equal = true;

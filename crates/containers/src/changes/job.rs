@@ -6,7 +6,7 @@ use super::member::member;
 use super::new_file::NewFile;
 use super::report::{Action, Applied, Report, Weight};
 use super::tree::{Fate, Kind, Tree};
-use crate::io::{Compact, ReadAt, Result, read_vec};
+use crate::io::{Compact, ReadAt, Result, read_vec, undamaged};
 use crate::volume::{Entry, FileId, NodeId, Volume};
 
 /// Number of bytes that are compared at a time.
@@ -153,10 +153,9 @@ impl Job<'_> {
         if entry.size.is_some_and(|size| size != new.len()) {
             return Ok(false);
         }
-        match member(&self.volume, entry) {
-            Ok(original) => are_equal(&*original, new),
-            Err(error) if error.is_fault() => Err(error),
-            Err(_) => Ok(false),
+        match undamaged(member(&self.volume, entry))? {
+            Some(original) => are_equal(&*original, new),
+            None => Ok(false),
         }
     }
 }

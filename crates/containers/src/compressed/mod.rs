@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::codec::{Codec, GZIP, Gzip, GzipHeader, Method, PackedFile, XZ, ZSTANDARD};
 use crate::format::{Format, Input, Options};
-use crate::io::{Error, ReadAt, Result};
+use crate::io::{Error, ReadAt, Result, undamaged};
 use crate::tar;
 use crate::text::{Charset, Name, has_extension};
 use crate::volume::{Content, Decoder, Entry, FileId, Needs, Sink, Streams, Volume, no_such_file};
@@ -305,11 +305,9 @@ pub fn packed_tar(input: &Input<'_>) -> Result<Option<PackedTar>> {
     };
     let begun = Compressed::new(&input.source, kind, &input.options)
         .and_then(|file| Ok((file.head(tar::BLOCK)?, file)));
-    let (head, file) = match begun {
-        Ok(begun) => begun,
-        Err(error) if error.is_fault() => return Err(error),
+    let Some((head, file)) = undamaged(begun)? else {
         // Opening it reports the damage.
-        Err(_) => return Ok(None),
+        return Ok(None);
     };
     if !tar::begins(&head) {
         return Ok(None);

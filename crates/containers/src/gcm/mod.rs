@@ -21,7 +21,7 @@ use super::paths::{plain_entry, record, until_nul};
 use crate::changes::Changeable;
 use crate::file_type::FileType;
 use crate::format::{Format, Input};
-use crate::io::{Compact, Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
+use crate::io::{Compact, Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec, undamaged};
 use crate::volume::{
     Content, Description, DiscImage, FileId, MAX_DEPTH, Name, NodeId, Sink, Volume,
 };
@@ -356,12 +356,8 @@ fn dol_length(header: &[u8]) -> u64 {
 /// Returns the region that the second part of the header of a disc names; `None`
 /// if there is no such region, or the disc is cut off.
 fn region(source: &dyn ReadAt, start: u64) -> Result<Option<&'static str>> {
-    let number = match read_vec(source, start + REGION, 4, "region") {
-        Ok(bytes) => numbers(&bytes, 0),
-        Err(error) if error.is_fault() => return Err(error),
-        Err(_) => None,
-    };
-    Ok(match number {
+    let bytes = undamaged(read_vec(source, start + REGION, 4, "region"))?;
+    Ok(match bytes.and_then(|bytes| numbers(&bytes, 0)) {
         Some([0]) => Some("Japan"),
         Some([1]) => Some("America"),
         Some([2]) => Some("Europe"),

@@ -35,7 +35,7 @@ use self::record::{MAGIC, VERSION_1, VERSION_2};
 use crate::changes::Changeable;
 use crate::file_type::{FileType, Magic};
 use crate::format::{Format, Options};
-use crate::io::{self, Error, ReadAt, Result, check_sum};
+use crate::io::{self, Error, ReadAt, Result, check_sum, undamaged};
 use crate::volume::{
     Chunk, ChunkTable, Chunks, Content, DataFacts, Description, FileId, Packed, Sink, Volume,
     no_such_file,
@@ -201,11 +201,8 @@ impl Hpi {
     /// damage hides its end.
     fn data(&self, file: FileId) -> Result<Range<u64>> {
         let start = u64::from(self.record(file)?.data_offset);
-        match self.stored_size(file) {
-            Ok(size) => Ok(start..start + size),
-            Err(error) if error.is_fault() => Err(error),
-            Err(_) => Ok(start..start),
-        }
+        let size = undamaged(self.stored_size(file))?;
+        Ok(start..start + size.unwrap_or_default())
     }
 
     /// Returns the number of chunks of a file; `None` if damage of the first
@@ -225,11 +222,8 @@ impl Hpi {
         let Some(&stored) = self.file_sums.get(file.0 as usize) else {
             return Ok(None);
         };
-        match self.file_sum(file) {
-            Ok(sum) => Ok(Some(sum == stored)),
-            Err(error) if error.is_fault() => Err(error),
-            Err(_) => Ok(Some(false)),
-        }
+        let sum = undamaged(self.file_sum(file))?;
+        Ok(Some(sum == Some(stored)))
     }
 
     /// Returns the checksum of the bytes of a file (HPI 7).
@@ -279,12 +273,8 @@ impl Hpi {
             return Ok(());
         };
         if found.get().is_none() {
-            let sum = match self.file_sum(file) {
-                Ok(sum) => Some(sum),
-                Err(error) if error.is_fault() => return Err(error),
-                // Reads of a damaged chunk report it themselves.
-                Err(_) => None,
-            };
+            // Reads of a damaged chunk report it themselves.
+            let sum = undamaged(self.file_sum(file))?;
             // Fails only if another thread has set the same result.
             let _ = found.set(sum);
         }

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 pub use self::contents::{MAX_NESTED, unwrap};
 use crate::file_type::FileType;
-use crate::io::{Error, ReadAt, Result, read_vec};
+use crate::io::{Error, ReadAt, Result, read_vec, undamaged};
 
 /// Largest block that is decoded, in bytes.
 pub const MAX_BLOCK: u32 = 64 << 20;
@@ -148,11 +148,9 @@ pub const IMAGES: &[ImageFormat] = &[
 /// Returns [`Error::Read`] if the source cannot be read.
 pub fn detect(source: &dyn ReadAt) -> Result<Option<&'static ImageFormat>> {
     for format in IMAGES {
-        match (format.matches)(source) {
-            Ok(true) => return Ok(Some(format)),
-            Err(error) if error.is_fault() => return Err(error),
-            // A source that contradicts a format has another one.
-            Ok(false) | Err(_) => {}
+        // A source that contradicts a format has another one.
+        if undamaged((format.matches)(source))? == Some(true) {
+            return Ok(Some(format));
         }
     }
     Ok(None)

@@ -146,6 +146,17 @@ impl Error {
     }
 }
 
+/// Returns the value of a result, or `None` if it is an error in the bytes.
+///
+/// # Errors
+/// Returns an error that is a [fault](Error::is_fault).
+pub fn undamaged<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
+        Err(error) if error.is_fault() => Err(error),
+        result => Ok(result.ok()),
+    }
+}
+
 /// Returns the [`Error`] that a [`std::io::Error`] wraps.
 fn wrapped(error: &std::io::Error) -> Option<&Error> {
     error.get_ref()?.downcast_ref()

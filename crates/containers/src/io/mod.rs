@@ -18,7 +18,7 @@ pub use bounded::Bounded;
 pub use compact::{Compact, LARGE_BLOCK};
 pub use composed::{Composed, Patch};
 pub use cursor::{Cursor, Endian};
-pub use error::{Error, Result};
+pub use error::{Error, Result, undamaged};
 pub use source::{Origin, ReadAt, SourceReader, layers_of, read_error, read_vec, unit_in};
 pub(crate) use sum::check_sum;
 pub use warnings::Warnings;

@@ -10,7 +10,7 @@ use super::rock_ridge::{Attributes, Kind};
 use super::susp::SystemUse;
 use super::zisofs::Packing;
 use crate::disc::{Extent, SECTOR, Sectors, read_user};
-use crate::io::{Error, ReadAt, Result, Warnings};
+use crate::io::{Error, ReadAt, Result, Warnings, undamaged};
 use crate::text::Charset;
 use crate::volume::{MAX_DEPTH, MAX_LINK, Name, NodeId};
 
@@ -336,14 +336,9 @@ impl Walk<'_> {
         if start + own.len() as u64 > self.sectors.len() {
             return Ok(None);
         }
-        match read_user(self.sectors, start, &mut own) {
-            Ok(()) => {}
-            Err(error) if error.is_fault() => return Err(error),
-            Err(_) => return Ok(None),
-        }
-        let record = Record::parse(&own, &mut |_| {});
-        let own = record
-            .ok()
+        let read = undamaged(read_user(self.sectors, start, &mut own))?;
+        let own = read
+            .and_then(|()| Record::parse(&own, &mut |_| {}).ok())
             .filter(|record| record.is_dot() && record.block == u64::from(block));
         Ok(own.map(|record| (start, record.size)))
     }
@@ -360,10 +355,8 @@ impl Walk<'_> {
         }
         let mut sector = vec![0; SECTOR as usize];
         for offset in (0..size.min(PIECE)).step_by(SECTOR as usize) {
-            match read_user(self.sectors, start + offset, &mut sector) {
-                Ok(()) => {}
-                Err(error) if error.is_fault() => return Err(error),
-                Err(_) => return Ok(false),
+            if undamaged(read_user(self.sectors, start + offset, &mut sector))?.is_none() {
+                return Ok(false);
             }
             for (_, record) in records(&sector) {
                 let record = record.ok();

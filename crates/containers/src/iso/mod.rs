@@ -25,7 +25,7 @@ use crate::disc::{
 };
 use crate::file_type::FileType;
 use crate::format::{Ambiguous, Format, Input};
-use crate::io::{Error, ReadAt, Result, Warnings, read_vec};
+use crate::io::{Error, ReadAt, Result, Warnings, read_vec, undamaged};
 use crate::text::has_extension;
 use crate::volume::{Name, NodeId, Sink, Volume};
 
@@ -115,11 +115,8 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
 /// # Errors
 /// Returns [`Error::Read`] if the source cannot be read.
 pub(crate) fn is_in(sectors: &Sectors) -> Result<bool> {
-    match read_vec(sectors, DESCRIPTORS * SECTOR + 1, 5, "identifier") {
-        Ok(id) => Ok(id == b"CD001"),
-        Err(error) if error.is_fault() => Err(error),
-        Err(_) => Ok(false),
-    }
+    let id = undamaged(read_vec(sectors, DESCRIPTORS * SECTOR + 1, 5, "identifier"))?;
+    Ok(id.is_some_and(|id| id == b"CD001"))
 }
 
 /// Returns the volume descriptors from sector `first` on, up to the terminator, with

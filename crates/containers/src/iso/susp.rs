@@ -3,7 +3,7 @@
 
 use super::record::{area_of, le32};
 use crate::disc::{SECTOR, Sectors, read_user};
-use crate::io::{Error, ReadAt, Result, read_error};
+use crate::io::{Error, ReadAt, Result, read_error, undamaged};
 
 /// Length of a field before its data: signature, length, version.
 const HEADER: usize = 4;
@@ -55,10 +55,8 @@ impl<'a> SystemUse<'a> {
         if root + SECTOR > sectors.len() {
             return Ok(None);
         }
-        match read_user(sectors, root, &mut own) {
-            Ok(()) => {}
-            Err(error) if error.is_fault() => return Err(error),
-            Err(_) => return Ok(None),
+        if undamaged(read_user(sectors, root, &mut own))?.is_none() {
+            return Ok(None);
         }
         let area = area_of(&own[..usize::from(own[0])]);
         let starts = |skip: usize| area.get(skip..).is_some_and(|rest| rest.starts_with(FIRST));
@@ -74,7 +72,6 @@ impl<'a> SystemUse<'a> {
             is_rock_ridge: false,
         };
         let mut is_rock_ridge = false;
-        // What can be read of the fields decides.
         let read = fields.visit(&area[start..], &mut |signature, data| match &signature {
             b"ER" => {
                 let length = data.first().map_or(0, |&length| usize::from(length));
@@ -84,10 +81,8 @@ impl<'a> SystemUse<'a> {
             b"PX" | b"RR" => is_rock_ridge = true,
             _ => {}
         });
-        match read {
-            Err(error) if error.is_fault() => return Err(error),
-            _ => {}
-        }
+        // What can be read of the fields decides.
+        undamaged(read)?;
         fields.is_rock_ridge = is_rock_ridge;
         fields.skip = area.get(start + FIRST.len()).map_or(0, |&skip| skip.into());
         Ok(Some(fields))

@@ -2,7 +2,7 @@
 
 use super::{Files, Member, Pre, check_count, padded};
 use crate::format::Input;
-use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
+use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec, undamaged};
 use crate::text::has_extension;
 use crate::volume::Sink;
 
@@ -32,11 +32,8 @@ pub(super) fn matches(input: &Input<'_>) -> Result<bool> {
     if !has_extension(input.options.name.as_bytes(), "pre") {
         return Ok(false);
     }
-    match walk(&*input.source, |_, _| Ok(())) {
-        Ok(_) => Ok(true),
-        Err(error) if error.is_fault() => Err(error),
-        Err(_) => Ok(false),
-    }
+    let walked = undamaged(walk(&*input.source, |_, _| Ok(())))?;
+    Ok(walked.is_some())
 }
 
 pub(super) fn read(input: Input<'_>, sink: &mut dyn Sink) -> Result<Pre> {

@@ -13,7 +13,7 @@ use crate::changes::Changeable;
 use crate::disc::plain::GdTrack;
 use crate::disc::{Disc, Form, Frames, SECTOR, Sectors, Wav, image_of};
 use crate::format::{Format, Input, MAX_SHEET};
-use crate::io::{Composed, Error, ReadAt, Result, Warnings, read_vec};
+use crate::io::{Composed, Error, ReadAt, Result, Warnings, read_vec, undamaged};
 use crate::text::windows_1252;
 use crate::udf;
 use crate::volume::{DiscImage, Part, Sink, Volume};
@@ -179,14 +179,10 @@ fn area(tracks: &[(u64, Arc<dyn ReadAt>)]) -> Composed {
 
 /// Returns the facts about a game at the start of the area, for `info.json`.
 fn game(area: &dyn ReadAt) -> Result<Option<serde_json::Value>> {
-    let bytes = match read_vec(area, 0, 0x100, "header") {
-        Ok(bytes) => bytes,
-        Err(error) if error.is_fault() => return Err(error),
-        Err(_) => return Ok(None),
-    };
-    if !bytes.starts_with(HEADER) {
+    let bytes = undamaged(read_vec(area, 0, 0x100, "header"))?;
+    let Some(bytes) = bytes.filter(|bytes| bytes.starts_with(HEADER)) else {
         return Ok(None);
-    }
+    };
     let text = |range: Range<usize>| windows_1252(&bytes[range]).trim().to_owned();
     let regions = [('J', "Japan"), ('U', "America"), ('E', "Europe")];
     let symbols = text(0x30..0x38);

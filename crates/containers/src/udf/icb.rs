@@ -4,7 +4,7 @@ use super::descriptor::{ALLOCATION_EXTENT, Descriptor, EXTENDED_FILE, FILE, INDI
 use super::text::{TIMESTAMP, timestamp};
 use super::volume::{Address, LogicalVolume};
 use crate::disc::Extent;
-use crate::io::{Error, Result, read_vec};
+use crate::io::{Error, Result, read_vec, undamaged};
 
 /// Maximum number of entries that refer to one another before the one in use.
 const MAX_CHAIN: usize = 64;
@@ -134,13 +134,11 @@ impl LogicalVolume {
     /// Returns the address of a newer entry that the block at `offset` has, if
     /// any.
     fn newer(&self, offset: u64) -> Result<Option<Address>> {
-        match self.read(offset) {
-            Ok(bytes) => Ok(expect(&bytes, offset, &[INDIRECT], "indirect entry")
-                .ok()
-                .map(|entry| Address::of_long(&entry, 36))),
-            Err(error) if error.is_fault() => Err(error),
-            Err(_) => Ok(None),
-        }
+        let Some(bytes) = undamaged(self.read(offset))? else {
+            return Ok(None);
+        };
+        let entry = expect(&bytes, offset, &[INDIRECT], "indirect entry").ok();
+        Ok(entry.map(|entry| Address::of_long(&entry, 36)))
     }
 
     fn read(&self, offset: u64) -> Result<Vec<u8>> {

@@ -16,7 +16,7 @@ use self::directory::Walk;
 use self::volume::LogicalVolume;
 use crate::disc::{self, DESCRIPTORS, Disc, SECTOR, Sectors};
 use crate::format::{Format, Input};
-use crate::io::{ReadAt, Result, Warnings, read_vec};
+use crate::io::{ReadAt, Result, Warnings, read_vec, undamaged};
 use crate::iso;
 use crate::volume::{Sink, Volume};
 
@@ -53,11 +53,8 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
 /// Returns whether the volume descriptors announce UDF.
 fn is_in(sectors: &Sectors) -> Result<bool> {
     for number in DESCRIPTORS..DESCRIPTORS + MAX_DESCRIPTORS {
-        let id = match read_vec(sectors, number * SECTOR + 1, 5, "identifier") {
-            Ok(id) => id,
-            Err(error) if error.is_fault() => return Err(error),
-            Err(_) => break,
-        };
+        let id = undamaged(read_vec(sectors, number * SECTOR + 1, 5, "identifier"))?;
+        let Some(id) = id else { break };
         if UDF.contains(&&id[..]) {
             return Ok(true);
         }

@@ -11,7 +11,7 @@ use super::partition::{Kind, Map, MapKind, Partition, maps, moved};
 use super::text::field;
 use super::volume::{Address, LogicalVolume};
 use crate::disc::{Sectors, file_in};
-use crate::io::{Error, ReadAt, Result, Warnings, read_vec};
+use crate::io::{Error, ReadAt, Result, Warnings, read_vec, undamaged};
 
 /// Lengths of blocks in bytes: of discs, then of hard disks.
 const BLOCKS: [u32; 4] = [2048, 512, 4096, 1024];
@@ -59,12 +59,9 @@ impl Anchor {
             // The fourth is the position on a disc that is not finished.
             for number in [256, last, last.saturating_sub(256), 512] {
                 let offset = number * u64::from(block);
-                let bytes = match read_vec(sectors, offset, block.into(), "anchor") {
-                    Ok(bytes) => bytes,
-                    Err(error) if error.is_fault() => return Err(error),
-                    Err(_) => continue,
-                };
-                let Ok(anchor) = Descriptor::parse(&bytes) else {
+                let bytes = undamaged(read_vec(sectors, offset, block.into(), "anchor"))?;
+                let anchor = bytes.as_ref().map(|bytes| Descriptor::parse(bytes));
+                let Some(Ok(anchor)) = anchor else {
                     continue;
                 };
                 if anchor.id == ANCHOR && u64::from(anchor.location) == number {
@@ -244,12 +241,11 @@ impl LogicalVolume {
         let size = u64::from(size).min(MAX_TABLE);
         for &table in tables {
             let offset = u64::from(table) * u64::from(self.block);
-            match read_vec(&*self.sectors, offset, size, "sparing table") {
-                Ok(bytes) if Descriptor::unchecked(&bytes).field(17) == *b"*UDF Sparing Table" => {
-                    return Ok(moved(&bytes, packet));
-                }
-                Err(error) if error.is_fault() => return Err(error),
-                Ok(_) | Err(_) => {}
+            let bytes = undamaged(read_vec(&*self.sectors, offset, size, "sparing table"))?;
+            if let Some(bytes) = bytes
+                && Descriptor::unchecked(&bytes).field(17) == *b"*UDF Sparing Table"
+            {
+                return Ok(moved(&bytes, packet));
             }
         }
         warnings.push("the sparing table is missing: moved packets show what they replaced");

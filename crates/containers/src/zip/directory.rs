@@ -9,7 +9,7 @@ use rawzip::{CreatorSystem, ErrorKind, ZipArchive, ZipFileHeaderRecord};
 use super::entry::{DosTime, Entries, Header, Members};
 use super::{END, END_64, LOCATOR_64};
 use crate::format::Options;
-use crate::io::{Composed, Error, ReadAt, Result, read_vec};
+use crate::io::{Composed, Error, ReadAt, Result, read_vec, undamaged};
 use crate::volume::Sink;
 
 /// A part of an archive.
@@ -119,11 +119,7 @@ fn stated_end(bytes: &[u8]) -> Option<(u64, u64)> {
 
 /// Returns whether there is a directory.
 pub(super) fn exists(source: &Arc<dyn ReadAt>) -> Result<bool> {
-    match end(&*counted(source)?) {
-        Ok(_) => Ok(true),
-        Err(error) if error.is_fault() => Err(error),
-        Err(_) => Ok(false),
-    }
+    Ok(undamaged(end(&*counted(source)?))?.is_some())
 }
 
 /// The end record of an archive.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::SPANNED;
 use super::directory::{self, Part};
 use crate::format::Input;
-use crate::io::{Composed, Error, ReadAt, Result};
+use crate::io::{Composed, Error, ReadAt, Result, undamaged};
 use crate::parts::{beside_zip, of_zip};
 
 /// An archive with all its parts.
@@ -22,11 +22,7 @@ pub(super) fn join(input: &Input<'_>) -> Result<Archive> {
     let own = &input.options.name;
     let is_part = input.bytes(0, SPANNED.len() as u64)? == SPANNED;
     let source = directory::counted(&input.source)?;
-    let end = match directory::end(&*source) {
-        Err(error) if error.is_fault() => return Err(error),
-        end => end.ok(),
-    };
-    let (last, end, name) = match end {
+    let (last, end, name) = match undamaged(directory::end(&*source))? {
         Some(end) => (source, end, own.clone()),
         None if is_part => {
             // The first part; the directory is in the last one.

@@ -9,7 +9,7 @@ use super::path_tables::{rows, set_size, tables_of};
 use super::room::Room;
 use crate::changes::{Composed, Job, NewFile, Patch, Weight};
 use crate::disc::sector::{Kind, SECTOR, Sectors, read_user};
-use crate::io::{Error, ReadAt, Result};
+use crate::io::{Error, ReadAt, Result, undamaged};
 use crate::iso::record::{is_in_other_track, le32};
 
 /// Offset of the number of blocks in a volume descriptor.
@@ -314,12 +314,9 @@ impl Image {
     pub(super) fn switch_off_udf(&mut self, sectors: &Sectors) -> Result<bool> {
         let read = |sector: u64| -> Result<Vec<u8>> {
             let mut bytes = vec![0; SECTOR as usize];
-            match read_user(sectors, sector * SECTOR, &mut bytes) {
-                Err(error) if error.is_fault() => Err(error),
-                // A damaged sector, or one of another track, has nothing of UDF.
-                Err(_) => Ok(vec![0; SECTOR as usize]),
-                Ok(()) => Ok(bytes),
-            }
+            let read = undamaged(read_user(sectors, sector * SECTOR, &mut bytes))?;
+            // A damaged sector, or one of another track, has nothing of UDF.
+            Ok(read.map_or(vec![0; SECTOR as usize], |()| bytes))
         };
         let count = self.frames.count;
         let behind = self.descriptors_end..(self.descriptors_end + UDF_SECTORS).min(count);

@@ -9,7 +9,7 @@ use super::frames::Frames;
 use super::path_tables::tables_of;
 use crate::changes::Occupied;
 use crate::disc::sector::{SECTOR, Sectors, read_user};
-use crate::io::{Error, Result};
+use crate::io::{Error, Result, undamaged};
 
 /// How much the search for empty sectors may cost: each of them costs 1, and each one
 /// with data [`FILLED`].
@@ -135,9 +135,6 @@ impl Room {
 /// Returns whether a sector has nothing but zeros; a damaged one has something.
 fn is_empty(sectors: &Sectors, number: u64) -> Result<bool> {
     let mut bytes = vec![0; SECTOR as usize];
-    match read_user(sectors, number * SECTOR, &mut bytes) {
-        Ok(()) => Ok(bytes.iter().all(|&byte| byte == 0)),
-        Err(error) if error.is_fault() => Err(error),
-        Err(_) => Ok(false),
-    }
+    let read = undamaged(read_user(sectors, number * SECTOR, &mut bytes))?;
+    Ok(read.is_some() && bytes.iter().all(|&byte| byte == 0))
 }
