@@ -174,20 +174,16 @@ impl Edit {
 
 /// An archive with the changes of folders, ready to be written.
 pub(super) struct Plan {
-    /// The files that it consists of, the first one at the path of the target.
-    files: Vec<(PathBuf, Composed)>,
+    /// The file at the path of the target.
+    file: Composed,
+    /// The other files that it consists of.
+    beside: Vec<(PathBuf, Composed)>,
     /// The original, if it is a file.
     original: Option<Arc<FileSource>>,
     /// Its path.
     source: PathBuf,
     /// What became of the changes.
     report: Report,
-}
-
-impl std::fmt::Debug for Plan {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("apply::Plan")
-    }
 }
 
 impl Plan {
@@ -201,8 +197,10 @@ impl Plan {
         let Outcome {
             written, report, ..
         } = edit.apply()?;
+        let (file, beside) = files(written, &edit.path, out)?;
         Ok(Self {
-            files: files(written, &edit.path, out)?,
+            file,
+            beside,
             original: Some(edit.source),
             source: edit.path,
             report,
@@ -230,26 +228,44 @@ impl Plan {
         };
         let written = mount::with_tools(&reader, &mount::Options::default(), false, apply);
         let (written, report) = written.map_err(Error::Refused)?;
+        let (file, beside) = files(written, directory, out)?;
         Ok(Self {
-            files: files(written, directory, out)?,
+            file,
+            beside,
             original: None,
             source: directory.to_owned(),
             report,
         })
     }
 
-    /// Returns the number of bytes of the result.
-    pub(super) fn bytes(&self) -> u64 {
-        self.files.iter().map(|(_, file)| file.len()).sum()
+    /// Creates the plan of a file that is made of the original at `source`.
+    pub(super) fn of_file(
+        file: Composed,
+        original: Arc<FileSource>,
+        source: &Path,
+        report: Report,
+    ) -> Self {
+        Self {
+            file,
+            beside: Vec::new(),
+            original: Some(original),
+            source: source.to_owned(),
+            report,
+        }
     }
 
-    /// Returns the paths of the files behind the first one.
+    /// Returns the number of bytes of the result.
+    pub(super) fn bytes(&self) -> u64 {
+        self.files().map(Composed::len).sum()
+    }
+
+    fn files(&self) -> impl Iterator<Item = &Composed> {
+        iter::once(&self.file).chain(self.beside.iter().map(|(_, file)| file))
+    }
+
+    /// Returns the paths of the other files.
     pub(super) fn beside(&self) -> Vec<PathBuf> {
-        self.files
-            .iter()
-            .skip(1)
-            .map(|(path, _)| path.clone())
-            .collect()
+        self.beside.iter().map(|(path, _)| path.clone()).collect()
     }
 
     /// Writes the result to `out`, and the other files to their own targets.
@@ -264,7 +280,7 @@ impl Plan {
         progress: &mut dyn FnMut(u64),
     ) -> Result<()> {
         let targets = iter::once(out).chain(beside.iter().map(Target::file));
-        for ((_, file), target) in self.files.iter().zip(targets) {
+        for (file, target) in self.files().zip(targets) {
             let original = self.original.as_deref();
             copy(file, original, &self.source, target, progress)?;
         }
@@ -277,9 +293,11 @@ impl Plan {
     }
 }
 
-/// Returns the files of a result with their paths: the first one is `out`, and the
-/// others are beside it.
-fn files(written: Written, source: &Path, out: &Path) -> Result<Vec<(PathBuf, Composed)>> {
+/// The file at the path of a target, and the files beside it with their paths.
+type Files = (Composed, Vec<(PathBuf, Composed)>);
+
+/// Returns the files of a result that is written to `out`.
+fn files(written: Written, source: &Path, out: &Path) -> Result<Files> {
     let name = out.file_name().unwrap_or_default().to_string_lossy();
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     let wanted = |extension: &str| {
@@ -305,8 +323,7 @@ fn files(written: Written, source: &Path, out: &Path) -> Result<Vec<(PathBuf, Co
         files.push((out.with_file_name(format!("{stem}.{own}")), directory));
     }
     if written.files.is_empty() {
-        files.insert(0, (out.to_owned(), written.data));
-        return Ok(files);
+        return Ok((written.data, files));
     }
     let mut sheet = vec![0; written.data.len() as usize];
     let read = written.data.read_exact_at(&mut sheet, 0);
@@ -332,10 +349,9 @@ fn files(written: Written, source: &Path, out: &Path) -> Result<Vec<(PathBuf, Co
         None => format!("{new} {name}"),
     };
     let renamed = sheet::renamed(&sheet, rename);
-    files.push((out.to_owned(), Composed::of_bytes(renamed)));
     let others = written.files.into_iter();
     files.extend(others.map(|(name, file)| (out.with_file_name(rename(&name)), file)));
-    Ok(files)
+    Ok((Composed::of_bytes(renamed), files))
 }
 
 /// What an archive or a disc would become, as a table.

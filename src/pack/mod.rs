@@ -25,6 +25,7 @@ use walk::walk;
 use crate::source::DiskNames;
 use hpimount_containers::changes::{self, Notice};
 use hpimount_containers::hpi::chunk::Method;
+use hpimount_containers::hpi::splice;
 use hpimount_containers::hpi::write::{v1, v2};
 pub use hpimount_containers::pack::Empty;
 use hpimount_containers::write::{self, Directory};
@@ -106,7 +107,6 @@ impl Error {
 const BUFFER: usize = 256 << 10;
 
 /// An archive that is ready to be written.
-#[derive(Debug)]
 pub struct Archive {
     plan: Plan,
     /// Number of bytes that will be read.
@@ -120,12 +120,11 @@ pub struct Archive {
 }
 
 /// How an archive is written.
-#[derive(Debug)]
 enum Plan {
     Version1(Directory, v1::Options),
     Version2(Directory, v2::Options),
     Hip(Box<hip::Plan>),
-    Replace(replace::Plan),
+    Replace(Box<splice::Plan>),
     Apply(Box<apply::Plan>),
     Patch(Box<patch::Plan>),
     Mod(Box<Mod>),
@@ -224,13 +223,15 @@ impl Archive {
     /// read, or if a name does not match exactly one file. Two names must not
     /// match the same file.
     pub fn with_replacements(path: &Path, replacements: &[Replacement]) -> Result<Self> {
-        let plan = replace::Plan::new(path, replacements)?;
-        Ok(Self {
-            bytes: plan.bytes(),
-            warnings: plan.report().warnings().collect(),
-            notes: plan.report().information().collect(),
-            plan: Plan::Replace(plan),
-            skipped: Vec::new(),
+        Ok(match replace::plan(path, replacements)? {
+            replace::Plan::Hip(plan) => Self::with(plan),
+            replace::Plan::Hpi(plan) => Self {
+                bytes: plan.bytes(),
+                skipped: Vec::new(),
+                warnings: Vec::new(),
+                notes: Vec::new(),
+                plan: Plan::Replace(Box::new(plan)),
+            },
         })
     }
 
@@ -267,7 +268,7 @@ impl Archive {
                 v2::write(root, *options, out, &mut Threads::start(), shown)?
             }
             Plan::Hip(plan) => plan.write(out, shown)?,
-            Plan::Replace(plan) => plan.write(target.file(), shown)?,
+            Plan::Replace(plan) => plan.write(out, &mut Threads::start(), shown)?,
             Plan::Apply(plan) => plan.write(target.file(), beside, shown)?,
             Plan::Patch(plan) => plan.write(out, progress)?,
             Plan::Mod(plan) => return Err(plan.not_a_file()),

@@ -90,12 +90,6 @@ pub(super) struct Plan {
     out: PathBuf,
 }
 
-impl std::fmt::Debug for Plan {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("patch::Plan")
-    }
-}
-
 impl Plan {
     /// Plans to write the changes of a source as a patch to `out`.
     ///

@@ -39,12 +39,6 @@ pub struct Plan {
     descriptor: String,
 }
 
-impl std::fmt::Debug for Plan {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("riivolution::Plan")
-    }
-}
-
 impl Plan {
     /// Plans to write the changes of a GameCube disc as a mod to the folder `out`.
     ///

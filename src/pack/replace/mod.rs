@@ -3,26 +3,23 @@
 mod names;
 
 use std::collections::HashMap;
-use std::fs;
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::apply::MEMORY;
-use super::copy::copy;
+use super::apply::{self, MEMORY};
 use super::hip::file_size;
 use super::walk::{modified, stat};
-use super::{BUFFER, Error, Result, Threads};
+use super::{Error, Result};
 use crate::content::{Reader, Spool};
 use crate::memory::budget::Budget;
 use crate::mount::{self, Converter, ForAsset};
 use crate::platform::FileKind;
 use crate::source::{FilePool, FileSource};
-use hpimount_containers::changes::{self, Composed, NewFile, Report, Tree};
+use hpimount_containers::changes::{NewFile, Original, Report, Tree};
 use hpimount_containers::format::{Input, Options};
 use hpimount_containers::formats;
-use hpimount_containers::hip::splice::{NewAssets, splice};
-use hpimount_containers::hpi::splice::Original;
+use hpimount_containers::hip::splice::NewAssets;
+use hpimount_containers::hpi::splice;
 use hpimount_containers::io::{self, ReadAt};
 use hpimount_containers::volume::{FileId, NodeId};
 use hpimount_containers::write::{File, Source};
@@ -39,85 +36,45 @@ pub struct Replacement {
 
 /// An archive with replaced files, ready to be written.
 pub(super) enum Plan {
-    Hpi(Box<hpi::splice::Plan>),
-    /// The archive, its path, and what became of files that were encoded.
-    Hip(Composed, PathBuf, Box<Report>),
+    Hpi(splice::Plan),
+    Hip(apply::Plan),
 }
 
-impl Plan {
-    /// Plans to replace files of the archive at `path`.
-    ///
-    /// # Errors
-    /// Returns [`Error::Source`] if the archive or a file on disk cannot be
-    /// read, or if a name does not match exactly one file. Two names must not
-    /// match the same file.
-    pub(super) fn new(path: &Path, replacements: &[Replacement]) -> Result<Self> {
-        let pool = Arc::new(FilePool::default());
-        let opened = FileSource::open(path, &pool);
-        let bytes: Arc<dyn ReadAt> = Arc::new(opened.map_err(|cause| Error::source(path, cause))?);
-        let input = Input::alone(bytes.clone(), Options::default());
-        let format = formats::detect(&input).map_err(|error| Error::source(path, error))?;
-        let original = Original {
-            bytes,
-            path: path.to_owned(),
-        };
-        if format.name == hip::FORMAT.name {
-            let (spliced, report) = of_hip(&original, replacements, &pool)?;
-            return Ok(Self::Hip(spliced, original.path, Box::new(report)));
+/// Plans to replace files of the archive at `path`.
+///
+/// # Errors
+/// Returns [`Error::Source`] if the archive or a file on disk cannot be
+/// read, or if a name does not match exactly one file. Two names must not
+/// match the same file.
+pub(super) fn plan(path: &Path, replacements: &[Replacement]) -> Result<Plan> {
+    let pool = Arc::new(FilePool::default());
+    let opened = FileSource::open(path, &pool);
+    let source = Arc::new(opened.map_err(|cause| Error::source(path, cause))?);
+    let input = Input::alone(source.clone(), Options::default());
+    let format = formats::detect(&input).map_err(|error| Error::source(path, error))?;
+    match format.name {
+        name if name == hip::FORMAT.name => {
+            of_hip(source, path, replacements, &pool).map(Plan::Hip)
         }
-        if format.name != hpi::FORMAT.name {
-            let problem = format!("is {}, neither an HPI nor a HIP archive", format.name);
-            return Err(Error::source(path, problem));
+        name if name == hpi::FORMAT.name => of_hpi(source, path, replacements).map(Plan::Hpi),
+        name => {
+            let problem = format!("is {name}, neither an HPI nor a HIP archive");
+            Err(Error::source(path, problem))
         }
-        Ok(Self::Hpi(Box::new(of_hpi(original, replacements)?)))
-    }
-
-    /// Returns the number of bytes that will be read.
-    pub(super) fn bytes(&self) -> u64 {
-        match self {
-            Self::Hpi(plan) => plan.bytes(),
-            Self::Hip(spliced, ..) => spliced.len(),
-        }
-    }
-
-    /// Returns what became of files that were encoded.
-    pub(super) fn report(&self) -> Report {
-        match self {
-            Self::Hpi(_) => Report::default(),
-            Self::Hip(_, _, report) => Report::clone(report),
-        }
-    }
-
-    /// Writes the archive to the empty file `out`.
-    pub(super) fn write(&self, out: &fs::File, progress: &mut dyn FnMut(u64)) -> Result<()> {
-        match self {
-            Self::Hpi(plan) => {
-                let out = BufWriter::with_capacity(BUFFER, out);
-                plan.write(out, &mut Threads::start(), progress)?;
-            }
-            Self::Hip(spliced, path, _) => copy(spliced, None, path, out, progress)?,
-        }
-        Ok(())
     }
 }
 
-impl std::fmt::Debug for Plan {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("replace::Plan")
-    }
-}
-
-/// Plans to replace assets of a HIP archive. Returns the archive, and what became of
-/// files that were encoded.
+/// Plans to replace assets of a HIP archive.
 fn of_hip(
-    original: &Original,
+    source: Arc<FileSource>,
+    path: &Path,
     replacements: &[Replacement],
     pool: &Arc<FilePool>,
-) -> Result<(Composed, Report)> {
-    let path = &original.path;
+) -> Result<apply::Plan> {
     let failed = |error: io::Error| Error::source(path, error);
+    let bytes: Arc<dyn ReadAt> = source.clone();
     let mut names = Tree::default();
-    let offsets = hip::Offsets::read(&original.bytes, &mut names).map_err(failed)?;
+    let offsets = hip::Offsets::read(&bytes, &mut names).map_err(failed)?;
     let by_id = |name: &str| with_id(&offsets, name);
     let mut assets = NewAssets::new();
     let mut edited = Vec::new();
@@ -143,26 +100,24 @@ fn of_hip(
             }),
         }
     }
-    let report = encode(original, edited, &mut assets)?;
-    let spliced = splice(&original.bytes, &offsets, &assets).map_err(failed)?;
-    Ok((spliced, report))
+    let report = encode(&bytes, path, edited, &mut assets)?;
+    let spliced = hip::splice::splice(&bytes, &offsets, &assets).map_err(failed)?;
+    Ok(apply::Plan::of_file(spliced, source, path, report))
 }
 
 /// Encodes pictures, sounds and texts in the form of the assets that they replace.
-fn encode(original: &Original, edited: Vec<ForAsset>, assets: &mut NewAssets) -> Result<Report> {
+fn encode(
+    bytes: &Arc<dyn ReadAt>,
+    path: &Path,
+    edited: Vec<ForAsset>,
+    assets: &mut NewAssets,
+) -> Result<Report> {
     let mut report = Report::default();
     if edited.is_empty() {
         return Ok(report);
     }
-    let path = &original.path;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let archive = changes::Original {
-        source: original.bytes.clone(),
-        name: &name,
-        shown: &name,
-        partner: &|_| None,
-        is_changed: false,
-    };
+    let archive = Original::alone(bytes.clone(), &name);
     let converter = Converter {
         options: &mount::Options::default(),
         reader: &Reader::new(&Budget::new(MEMORY), Spool::new(None, 0)),
@@ -183,18 +138,25 @@ fn encode(original: &Original, edited: Vec<ForAsset>, assets: &mut NewAssets) ->
 }
 
 /// Plans to replace files of an HPI archive.
-fn of_hpi(original: Original, replacements: &[Replacement]) -> Result<hpi::splice::Plan> {
-    let path = &original.path;
+fn of_hpi(
+    bytes: Arc<FileSource>,
+    path: &Path,
+    replacements: &[Replacement],
+) -> Result<splice::Plan> {
+    let original = splice::Original {
+        bytes,
+        path: path.to_owned(),
+    };
     let mut names = Tree::default();
-    let offsets = hpi::Offsets::read(&original.bytes, &mut names);
-    let offsets = offsets.map_err(|error| Error::source(path, error))?;
+    let archive = splice::Archive::read(original, &mut names);
+    let archive = archive.map_err(|error| Error::source(path, error))?;
     let found = find(path, &names, replacements, &|_| Vec::new())?;
     let files = found.into_iter().map(|(id, replacement)| {
         let found = stat(&replacement.file)?;
         if found.kind != FileKind::File {
             return Err(Error::source(&replacement.file, "is not a file"));
         }
-        Ok(hpi::splice::Replacement {
+        Ok(splice::Replacement {
             id,
             path: names.path(names.node_of(id).unwrap_or(NodeId(0))),
             file: File {
@@ -205,7 +167,7 @@ fn of_hpi(original: Original, replacements: &[Replacement]) -> Result<hpi::splic
         })
     });
     let files = files.collect::<Result<_>>()?;
-    Ok(hpi::splice::Plan::new(original, offsets, files)?)
+    Ok(splice::Plan::new(archive, files)?)
 }
 
 /// Returns the file that each name refers to.

@@ -5,18 +5,18 @@ use super::record::Header2;
 use crate::io::ReadAt;
 
 /// The directory of an archive.
-pub struct Directory {
+pub(super) struct Directory {
     /// The position of each file's record: its absolute offset, or in version 2
     /// its offset in the decoded directory block.
-    pub records: Vec<u32>,
+    pub(super) records: Vec<u32>,
     /// Absolute offset of the line at the end, or of the end of the source.
-    pub end: u64,
+    pub(super) end: u64,
     /// The version, with the fields that only it has.
-    pub version: Version,
+    pub(super) version: Version,
 }
 
 /// The version of an archive, with the fields that only it has.
-pub enum Version {
+pub(super) enum Version {
     /// Of Total Annihilation.
     One {
         /// Absolute offset of the end of the directory.

@@ -11,16 +11,12 @@ mod decode;
 mod directory;
 pub mod file_sum;
 pub mod lz77;
-mod offsets;
 pub mod record;
 pub mod splice;
 mod v1;
 mod v2;
 mod walk;
 pub mod write;
-
-pub use directory::{Directory, Version};
-pub use offsets::Offsets;
 
 use std::io::Read;
 use std::ops::Range;
@@ -30,6 +26,7 @@ use zerocopy::little_endian::U32;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use self::cipher::Cipher;
+use self::directory::{Directory, Version};
 use self::file_sum::FileSum;
 use self::record::{MAGIC, VERSION_1, VERSION_2};
 use crate::changes::Changeable;
@@ -203,6 +200,12 @@ impl Hpi {
         let start = u64::from(self.record(file)?.data_offset);
         let size = undamaged(self.stored_size(file))?;
         Ok(start..start + size.unwrap_or_default())
+    }
+
+    /// Returns the ranges of the data of all files.
+    fn all_data(&self) -> Result<Vec<Range<u64>>> {
+        let files = (0..self.files.len() as u32).map(FileId);
+        files.map(|file| self.data(file)).collect()
     }
 
     /// Returns the number of chunks of a file; `None` if damage of the first

@@ -1,6 +1,8 @@
 //! The fixed-size records of both versions. All numbers are little-endian,
 //! nothing is aligned.
 
+use std::ops::Range;
+
 use zerocopy::little_endian::U32;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
@@ -121,6 +123,17 @@ records! {
         date: U32,
         /// [`FileSum`](super::file_sum::FileSum) of the decoded data.
         checksum: U32,
+    }
+}
+
+impl Header2 {
+    /// Returns the ranges of the directory block and of the name block.
+    pub(super) fn blocks(&self) -> [Range<u64>; 2] {
+        [
+            (self.dir_block, self.dir_size),
+            (self.name_block, self.name_size),
+        ]
+        .map(|(start, size)| start.get().into()..u64::from(start.get()) + u64::from(size.get()))
     }
 }
 

@@ -62,10 +62,7 @@ impl Places {
     /// Creates the places of an original. `blocks` hold other data than files; `end` is the
     /// offset of the line at the end.
     fn new(hpi: &Hpi, end: u64, blocks: &[Range<u64>]) -> Result<Self> {
-        let mut old = Vec::with_capacity(hpi.files.len());
-        for file in (0..hpi.files.len() as u32).map(FileId) {
-            old.push(hpi.data(file)?);
-        }
+        let old = hpi.all_data()?;
         let is_behind = old.iter().any(|data| data.end > end);
         Ok(Self {
             occupied: Occupied::new(old.iter().chain(blocks).cloned()),

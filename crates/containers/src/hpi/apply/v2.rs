@@ -20,12 +20,8 @@ pub(super) fn apply(
     end: u64,
     job: &mut Job<'_>,
 ) -> Result<Written> {
-    let block = |start: u32, size: u32| u64::from(start)..u64::from(start) + u64::from(size);
-    let blocks = [
-        block(header.dir_block.get(), header.dir_size.get()),
-        block(header.name_block.get(), header.name_size.get()),
-        0..size_of::<Header2>() as u64,
-    ];
+    let [directory, names] = header.blocks();
+    let blocks = [directory, names, 0..size_of::<Header2>() as u64];
     let mut places = Places::new(hpi, end, &blocks)?;
     let data_end = places.end;
     let old = |job: &Job<'_>, file: FileId, node| record(hpi, file, &job.tree.node(node).kind);

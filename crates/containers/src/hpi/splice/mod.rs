@@ -16,9 +16,66 @@ use super::chunk::{MARKER, Method};
 use super::record::{File2, Header1, Header2};
 use super::write::output::Output;
 use super::write::{ChunkPacker, Input, number, pack, v1, v2};
-use super::{Offsets, Version};
-use crate::volume::FileId;
+use super::{Directory, Hpi, Packing, Version};
+use crate::format::Options;
+use crate::io;
+use crate::volume::{FileId, Sink};
 use crate::write::{File, Result};
+
+/// An archive whose files can be replaced.
+pub struct Archive {
+    original: Original,
+    hpi: Hpi,
+    directory: Directory,
+}
+
+impl Archive {
+    /// Reads the directory of an archive of either version, and declares its files.
+    ///
+    /// # Errors
+    /// Returns an error if the source cannot be read, is not an HPI archive, or
+    /// is damaged.
+    pub fn read(original: Original, sink: &mut dyn Sink) -> io::Result<Self> {
+        let (hpi, directory) = super::read(original.bytes.clone(), sink, Options::default())?;
+        Ok(Self {
+            original,
+            hpi,
+            directory,
+        })
+    }
+
+    /// Returns how a file is packed: a method of version 1, or [`Method::Zlib`]
+    /// for a packed file of version 2.
+    fn method(&self, file: FileId) -> io::Result<Method> {
+        Ok(match self.hpi.record(file)?.packing {
+            Packing::Stored => Method::Stored,
+            Packing::Run { .. } => Method::Zlib,
+            // In some archives the record differs from the chunks.
+            Packing::Table { compression } => match io::undamaged(self.hpi.method(file))? {
+                Some(name) if name == Method::Lz77.name() => Method::Lz77,
+                Some(name) if name == Method::Zlib.name() => Method::Zlib,
+                _ => match Method::from_number(compression) {
+                    Some(Method::Lz77) => Method::Lz77,
+                    _ => Method::Zlib,
+                },
+            },
+        })
+    }
+
+    /// Returns the lowest possible offset of file data.
+    fn data_start(&self) -> u64 {
+        match self.directory.version {
+            Version::One { end } => end.max(size_of::<Header1>() as u64),
+            Version::Two { .. } => size_of::<Header2>() as u64,
+        }
+    }
+
+    /// Returns the offset of each file's data, and the position of its record.
+    fn starts(&self) -> impl Iterator<Item = (u64, u32)> {
+        let files = self.hpi.files.iter().zip(&self.directory.records);
+        files.map(|(file, &record)| (file.data_offset.into(), record))
+    }
+}
 
 /// A file of an archive, and its new contents.
 #[derive(Debug)]
@@ -35,8 +92,7 @@ pub struct Replacement {
 
 /// An archive with replaced files, ready to be written.
 pub struct Plan {
-    original: Original,
-    offsets: Offsets,
+    archive: Archive,
     changes: Vec<Change>,
     /// The old directory block of version 2, if it can be removed.
     old_directory: Option<Range<u64>>,
@@ -53,7 +109,7 @@ struct Change {
 }
 
 impl Plan {
-    /// Plans to replace files of an archive with these offsets.
+    /// Plans to replace files of an archive.
     ///
     /// # Errors
     /// Returns [`Error::Original`](crate::write::Error::Original) if the
@@ -62,22 +118,25 @@ impl Plan {
     ///
     /// # Panics
     /// Panics if the archive has no file with the number of a replacement.
-    pub fn new(
-        original: Original,
-        offsets: Offsets,
-        replacements: Vec<Replacement>,
-    ) -> Result<Self> {
-        let all = extents(&original, &offsets)?;
+    pub fn new(archive: Archive, replacements: Vec<Replacement>) -> Result<Self> {
+        let Archive {
+            original,
+            hpi,
+            directory,
+        } = &archive;
+        let failed = |error: io::Error| original.error(error);
+        let all = hpi.all_data().map_err(failed)?;
+        // No file can be inside of these.
+        let blocks: Vec<Range<u64>> = match &directory.version {
+            Version::One { .. } => Vec::new(),
+            Version::Two { header, .. } => header.blocks().into(),
+        };
         let mut bytes = original.len();
         let mut changes = Vec::with_capacity(replacements.len());
         for replacement in replacements {
             let id = replacement.id;
-            let record = offsets.directory.records[id.0 as usize];
-            let same = offsets
-                .directory
-                .records
-                .iter()
-                .filter(|&&other| other == record);
+            let record = directory.records[id.0 as usize];
+            let same = directory.records.iter().filter(|&&other| other == record);
             if same.count() > 1 {
                 let path = &replacement.path;
                 let problem = format!("{path}: shares its record with other files");
@@ -86,36 +145,35 @@ impl Plan {
             let mut old = all[id.0 as usize].clone();
             let others = all.iter().enumerate();
             let mut others = others.filter(|&(number, _)| number != id.0 as usize);
-            let is_free = old.start >= data_start(&offsets)
-                && old.end <= offsets.directory.end
+            let is_free = old.start >= archive.data_start()
+                && old.end <= directory.end
                 && !others.any(|(_, other)| overlap(other, &old))
-                && !blocks(&offsets).iter().any(|block| overlap(block, &old));
+                && !blocks.iter().any(|block| overlap(block, &old));
             if !is_free {
-                old = offsets.directory.end..offsets.directory.end;
+                old = directory.end..directory.end;
             }
             bytes = bytes + replacement.size - (old.end - old.start);
             changes.push(Change {
                 replacement,
-                method: offsets.method(id).map_err(|error| original.error(error))?,
+                method: archive.method(id).map_err(failed)?,
                 old,
             });
         }
         changes.sort_by_key(|change| (change.old.start, change.old.end));
-        let old_directory = match &offsets.directory.version {
-            Version::One { .. } => None,
-            Version::Two { header, .. } => {
-                let [directory, names] = version_2_blocks(header);
-                let is_free = directory.start >= size_of::<Header2>() as u64
-                    && directory.end <= offsets.directory.end
-                    && !overlap(&names, &directory)
-                    && !all.iter().any(|other| overlap(other, &directory));
-                is_free.then_some(directory)
+        let old_directory = match &blocks[..] {
+            [old, names]
+                if old.start >= archive.data_start()
+                    && old.end <= directory.end
+                    && !overlap(names, old)
+                    && !all.iter().any(|other| overlap(other, old)) =>
+            {
+                Some(old.clone())
             }
+            _ => None,
         };
         let unread = old_directory.clone().unwrap_or_default();
         Ok(Self {
-            original,
-            offsets,
+            archive,
             changes,
             old_directory,
             bytes: bytes - (unread.end - unread.start),
@@ -142,11 +200,15 @@ impl Plan {
         packer: &mut dyn ChunkPacker,
         progress: &mut dyn FnMut(u64),
     ) -> Result<()> {
-        let cipher = self.offsets.cipher();
-        let enciphered = size_of::<Header1>() as u64..self.offsets.directory.end;
-        let out = Output::new(out, cipher);
-        let mut splice = Splice::new(&self.original, out, enciphered, progress);
-        match &self.offsets.directory.version {
+        let Archive {
+            original,
+            hpi,
+            directory,
+        } = &self.archive;
+        let enciphered = size_of::<Header1>() as u64..directory.end;
+        let out = Output::new(out, hpi.cipher);
+        let mut splice = Splice::new(original, out, enciphered, progress);
+        match &directory.version {
             Version::One { .. } => self.write_version_1(splice, packer),
             Version::Two { header, bytes } => {
                 self.write_version_2(&mut splice, packer, *header, bytes.clone())?;
@@ -170,18 +232,16 @@ impl Plan {
             })?;
             splice.go_on_at(change.old.end);
         }
-        splice.copy_to(self.original.len())?;
-        for file in 0..self.offsets.directory.records.len() as u32 {
-            let old = self.start(FileId(file))?;
+        splice.copy_to(self.archive.original.len())?;
+        for (old, record) in self.archive.starts() {
             let new = splice.moved(old);
             if new != old {
-                let record = self.offsets.directory.records[file as usize];
                 let new = number(new)?.to_le_bytes();
                 splice.out.overwrite(record, new.to_vec())?;
             }
         }
         for (change, record) in self.changes.iter().zip(records) {
-            let place = self.offsets.directory.records[change.replacement.id.0 as usize];
+            let place = self.place(change);
             splice.out.overwrite(place, record.as_bytes().to_vec())?;
         }
         splice.out.finish()
@@ -215,18 +275,13 @@ impl Plan {
             splice.copy_to(old.start)?;
             splice.go_on_at(old.end);
         }
-        splice.copy_to(self.offsets.directory.end)?;
-        for file in 0..self.offsets.directory.records.len() as u32 {
-            let new = number(splice.moved(self.start(FileId(file))?))?;
-            record(
-                &mut directory,
-                self.offsets.directory.records[file as usize],
-            )
-            .start = new.into();
+        let end = self.archive.directory.end;
+        splice.copy_to(end)?;
+        for (old, place) in self.archive.starts() {
+            record(&mut directory, place).start = number(splice.moved(old))?.into();
         }
         for (change, new) in self.changes.iter().zip(records) {
-            let place = self.offsets.directory.records[change.replacement.id.0 as usize];
-            let old = record(&mut directory, place);
+            let old = record(&mut directory, self.place(change));
             *old = File2 {
                 name: old.name,
                 date: change.replacement.file.modified.into(),
@@ -241,8 +296,8 @@ impl Plan {
         header.dir_block = splice.out.end().into();
         header.dir_size = number(block.len())?.into();
         splice.out.append(block)?;
-        splice.go_on_at(self.offsets.directory.end);
-        splice.copy_to(self.original.len())?;
+        splice.go_on_at(end);
+        splice.copy_to(self.archive.original.len())?;
         splice.out.overwrite_plain(0, header.as_bytes())
     }
 
@@ -252,14 +307,15 @@ impl Plan {
             return Ok(false);
         }
         let offset = header.dir_block.get().into();
-        let read = self.original.bytes.read_exact_at(&mut marker, offset);
-        read.map_err(|cause| self.original.error(cause))?;
+        let original = &self.archive.original;
+        let read = original.bytes.read_exact_at(&mut marker, offset);
+        read.map_err(|cause| original.error(cause))?;
         Ok(marker == MARKER)
     }
 
-    fn start(&self, file: FileId) -> Result<u64> {
-        let start = self.offsets.start(file);
-        start.map_err(|error| self.original.error(error))
+    /// Returns the position of the record of a replaced file.
+    fn place(&self, change: &Change) -> u32 {
+        self.archive.directory.records[change.replacement.id.0 as usize]
     }
 }
 
@@ -270,42 +326,6 @@ impl Change {
             path: self.replacement.path.clone(),
         }
     }
-}
-
-/// Returns the ranges of all files.
-fn extents(original: &Original, offsets: &Offsets) -> Result<Vec<Range<u64>>> {
-    let files = (0..offsets.directory.records.len() as u32).map(FileId);
-    files
-        .map(|file| offsets.data(file).map_err(|error| original.error(error)))
-        .collect()
-}
-
-/// Returns the lowest possible offset of file data.
-fn data_start(offsets: &Offsets) -> u64 {
-    match offsets.directory.version {
-        Version::One { end } => end.max(size_of::<Header1>() as u64),
-        Version::Two { .. } => size_of::<Header2>() as u64,
-    }
-}
-
-/// Returns the ranges that are not file data, inside which no file can be.
-fn blocks(offsets: &Offsets) -> Vec<Range<u64>> {
-    match &offsets.directory.version {
-        Version::One { .. } => Vec::new(),
-        Version::Two { header, .. } => version_2_blocks(header).into(),
-    }
-}
-
-/// Returns the directory block and the name block.
-fn version_2_blocks(header: &Header2) -> [Range<u64>; 2] {
-    [
-        (header.dir_block, header.dir_size),
-        (header.name_block, header.name_size),
-    ]
-    .map(|(start, size)| {
-        let start = u64::from(start.get());
-        start..start + u64::from(size.get())
-    })
 }
 
 /// Returns whether two ranges overlap, or an empty `place` is inside the other.
@@ -370,11 +390,11 @@ mod tests {
         for version in [1, 2] {
             let bytes: Arc<dyn ReadAt> = Arc::new(archive(version));
             let mut listing = Listing::default();
-            let offsets = Offsets::read(&bytes, &mut listing).unwrap();
             let original = Original {
                 bytes,
                 path: "test.hpi".into(),
             };
+            let archive = Archive::read(original, &mut listing).unwrap();
             let sizes = [70_000, 5];
             let replacements = listing.files().zip(sizes).map(|((path, entry), size)| {
                 let new = file(3 + entry.file.0 as u8, size);
@@ -385,7 +405,7 @@ mod tests {
                     size: size as u64,
                 }
             });
-            let plan = Plan::new(original, offsets, replacements.collect()).unwrap();
+            let plan = Plan::new(archive, replacements.collect()).unwrap();
             let (mut out, mut done) = (Cursor::new(Vec::new()), 0);
             let mut progress = |bytes| done += bytes;
             plan.write(&mut out, &mut Serial::default(), &mut progress)
