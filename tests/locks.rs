@@ -18,7 +18,7 @@ mod decoder_memory;
 #[path = "../src/sync/flights.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod flights;
-#[path = "../src/inspect/check/queue.rs"]
+#[path = "../src/inspect/queue.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod queue;
 #[path = "../src/sync/tally.rs"]

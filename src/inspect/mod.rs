@@ -15,6 +15,9 @@ pub mod index;
 mod list;
 mod ordered;
 pub(crate) mod path;
+mod queue;
+#[cfg(test)]
+mod queue_tests;
 mod room;
 mod shown;
 mod text;

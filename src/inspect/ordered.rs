@@ -1,10 +1,9 @@
 //! Running jobs on several threads, with their results in order.
 
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread::scope;
 
-use crate::sync::lock;
+use super::queue::Queue;
 
 /// The usual number of jobs that are queued at most, and of results that wait for
 /// one before them.
@@ -34,13 +33,13 @@ pub(super) fn ordered_within<J: Send, R: Send>(
     mut consume: impl FnMut(R) + Send,
 ) {
     let (results, in_order) = sync_channel::<Receiver<R>>(waiting);
-    let (jobs, waiting) = sync_channel::<(J, Sender<R>)>(waiting);
-    let waiting = Mutex::new(waiting);
+    let queue = Queue::<(J, Sender<R>)>::new(waiting);
+    let jobs = queue.adder();
     scope(|scope| {
         for _ in 0..threads.max(1) {
             scope.spawn(|| {
-                let next = || lock(&waiting).recv();
-                while let Ok((job, result)) = next() {
+                let _ends = queue.ends_with_panic();
+                while let Some((job, result)) = queue.take() {
                     // Nobody receives it if `consume` has panicked.
                     let _ = result.send(run(job));
                 }
@@ -56,10 +55,10 @@ pub(super) fn ordered_within<J: Send, R: Send>(
         });
         produce(&mut |job| {
             let (result, receiver) = channel();
-            // The threads end earlier only if one has panicked, which the scope
+            // `consume` ends earlier only if it has panicked, which the scope
             // propagates.
             let _ = results.send(receiver);
-            let _ = jobs.send((job, result));
+            jobs.add((job, result));
         });
         drop((jobs, results));
     });
@@ -89,7 +88,10 @@ mod tests {
 
     #[test]
     fn a_panic_of_a_job_is_propagated() {
-        let run = || ordered(2, |push| push(1), |_: u8| panic!("expected"), |(): ()| {});
-        assert!(std::panic::catch_unwind(run).is_err());
+        for count in [1, 5000] {
+            let numbers = |push: &mut dyn FnMut(u64)| (0..count).for_each(push);
+            let run = || ordered(2, numbers, |_| panic!("expected"), |(): ()| {});
+            assert!(std::panic::catch_unwind(run).is_err(), "{count}");
+        }
     }
 }

@@ -6,8 +6,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
 
 use super::job::Job;
-use super::queue::Queue;
 use crate::content::Key;
+use crate::inspect::queue::Queue;
 use crate::sync::lock;
 
 /// Maximum number of jobs that wait for a worker in particular. Further ones are

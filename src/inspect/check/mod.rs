@@ -16,9 +16,6 @@ mod image;
 mod job;
 mod lanes;
 mod output;
-mod queue;
-#[cfg(test)]
-mod queue_tests;
 mod subject;
 mod sums;
 
@@ -36,9 +33,9 @@ use self::job::{Job, Workplace};
 use self::lanes::Lanes;
 use self::output::CheckOutput;
 pub use self::output::{Style, Summary};
-use self::queue::{Adder, Queue};
 use self::subject::Subject;
 use super::bounds::Bounds;
+use super::queue::{Adder, Queue};
 use super::walk::{Step, Walk};
 use super::{Archive, Contents, Entry, Error, Role};
 use crate::mount::{HeldIno, Ino, Meta, OpenCause, OpenError, Options, Prepared, Vfs};

@@ -1,4 +1,4 @@
-//! A bounded queue between the walk of a check and its workers.
+//! A bounded queue between a walk and its workers.
 //!
 //! The walk is quicker than the workers. When the queue is full, it waits until half
 //! of the queue is empty: a thread that waited for each free place would be woken for
@@ -50,8 +50,8 @@ impl<T> Queue<T> {
         Adder(self)
     }
 
-    /// Returns a guard that ends the queue if the current thread panics: the adder
-    /// must not wait for this thread.
+    /// Returns a guard that ends the queue and drops its values if the current thread
+    /// panics: the adder must not wait for this thread.
     pub(super) fn ends_with_panic(&self) -> EndsWithPanic<'_, T> {
         EndsWithPanic(self)
     }
@@ -124,13 +124,16 @@ impl<T> Drop for Adder<'_, T> {
     }
 }
 
-/// Ends a queue if it is dropped by a panic.
+/// Ends a queue, and drops its values, if it is dropped by a panic.
 pub(super) struct EndsWithPanic<'q, T>(&'q Queue<T>);
 
 impl<T> Drop for EndsWithPanic<'_, T> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.end();
+            // Nobody else may take these, and others may wait for what they become.
+            let left = std::mem::take(&mut lock(&self.0.state).values);
+            drop(left);
         }
     }
 }

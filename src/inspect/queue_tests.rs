@@ -1,4 +1,4 @@
-//! Tests of the queue of a check with threads of the system; `tests/locks.rs` runs it in
+//! Tests of the queue between a walk and its workers with threads of the system; `tests/locks.rs` runs it in
 //! every order.
 
 use std::thread;
