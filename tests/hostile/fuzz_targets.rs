@@ -196,6 +196,7 @@ targets! {
     damaged_block_images_are_decoded_or_refused: "image", 300;
     damaged_lists_of_databases_are_read_or_refused: "dat", 300;
     answers_of_servers_are_refused_unless_they_have_the_requested_bytes: "http", 500;
+    damaged_listings_of_buckets_are_read_or_refused: "listing", 300;
     edited_files_become_assets_that_are_shown: "edited", 200;
     a_damaged_archive_in_a_disc_in_an_archive_affects_nothing_around_it: "nested", 40;
     mounts_of_damaged_files_keep_the_promises: "vfs", 100;

@@ -23,10 +23,10 @@ use self::absent as client;
 
 use std::path::PathBuf;
 
+pub use self::client::{ListedFile, Network, Remote, RemoteFile, RemoteFolder};
 #[cfg(feature = "remote")]
 #[doc(hidden)]
-pub use self::client::answer;
-pub use self::client::{ListedFile, Network, Remote, RemoteFile, RemoteFolder};
+pub use self::client::{answer, pages};
 pub use self::options::RemoteOptions;
 pub use self::url::{RemoteUrl, Scheme};
 

@@ -14,6 +14,7 @@ mod edited;
 mod gta;
 mod heavy_iron;
 mod http;
+mod listing;
 mod mount;
 mod nested;
 mod ops;
@@ -37,6 +38,7 @@ pub use edited::edited;
 pub use gta::{gta_data, gta_game};
 pub use heavy_iron::{hi_models, hi_objects, hi_sounds, hi_textures};
 pub use http::http;
+pub use listing::listing;
 pub use mount::vfs;
 pub use nested::nested;
 pub use ops::ops;
@@ -54,7 +56,7 @@ pub struct Target {
 }
 
 /// All entry points.
-pub const TARGETS: [Target; 67] = [
+pub const TARGETS: [Target; 68] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -113,6 +115,7 @@ pub const TARGETS: [Target; 67] = [
     target("image", image, container::image_seeds),
     target("dat", dat, dat::seeds),
     target("http", http, http::seeds),
+    target("listing", listing, listing::seeds),
     target("edited", edited, edited::edited_seeds),
     target("nested", nested, nested::nested_seeds),
     target("vfs", vfs, seeds::vfs),

@@ -65,7 +65,7 @@ pub fn judged<'a>(
 ///
 /// # Errors
 /// Returns an error if there are too many.
-pub(super) async fn whole(body: HttpResponseBody) -> Result<Bytes, HttpError> {
+async fn whole(body: HttpResponseBody) -> Result<Bytes, HttpError> {
     let mut parts = body.bytes_stream();
     let mut bytes = Vec::new();
     while let Some(part) = parts.next().await {
@@ -78,8 +78,25 @@ pub(super) async fn whole(body: HttpResponseBody) -> Result<Bytes, HttpError> {
     Ok(bytes.into())
 }
 
+/// Checks the response to a request for `range`, or for everything, which is then read.
+///
+/// # Errors
+/// Returns an error if the response is refused. Its body, which may be endless, is not read.
+pub(super) async fn checked(
+    mut answer: HttpResponse,
+    range: Option<&HeaderValue>,
+) -> Result<HttpResponse, HttpError> {
+    judge(&mut answer, range).map_err(|refusal| HttpError::new(HttpErrorKind::Unknown, refusal))?;
+    if range.is_some() {
+        return Ok(answer);
+    }
+    // The store would read it completely.
+    let (head, body) = answer.into_parts();
+    Ok(HttpResponse::from_parts(head, whole(body).await?.into()))
+}
+
 /// Checks the head of the response to a request for `range`, or for everything.
-pub(super) fn judge(answer: &mut HttpResponse, range: Option<&HeaderValue>) -> Result<(), Refusal> {
+fn judge(answer: &mut HttpResponse, range: Option<&HeaderValue>) -> Result<(), Refusal> {
     let status = answer.status();
     let Some(wanted) = range.and_then(requested_range) else {
         return match status.is_success() {

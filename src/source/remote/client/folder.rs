@@ -7,11 +7,9 @@ use super::RemoteEntry;
 use super::kept::Remote;
 use super::network::endpoint;
 use super::object::RemoteFile;
-use super::store::{Failure, Listed, Pin, Store};
+use super::pages::{Listed, Listing};
+use super::store::{Pin, Store};
 use super::url::RemoteUrl;
-
-/// Maximum number of consecutive empty pages of a listing.
-const MAX_EMPTY_PAGES: u32 = 100;
 
 /// A folder of a bucket.
 #[derive(Clone)]
@@ -89,38 +87,22 @@ impl RemoteFolder {
     }
 
     /// Lists the direct entries of the folder, at most `limit`, with one
-    /// request for each thousand of them. A folder of a bucket exists if there
-    /// is an object with its prefix, or in an empty bucket.
+    /// request for each thousand of them.
     ///
     /// # Errors
     /// Returns an error if the folder does not exist, or the bucket cannot be
-    /// listed, has more, or has a key that cannot be a path.
+    /// listed, has more, or has a key that cannot be a path in the folder.
     pub fn list(&self, limit: usize) -> io::Result<Vec<RemoteEntry>> {
         let this = self.clone();
         let listed = self.remote.network.wait(async move {
-            let mut entries = Vec::new();
+            let mut listing = Listing::default();
             let mut token = None;
-            let mut empty_pages = 0;
             loop {
                 let network = &this.remote.network;
-                let (page, next) = network.list(&this.store, &this.prefix, token).await?;
-                empty_pages = if page.is_empty() { empty_pages + 1 } else { 0 };
-                entries.extend(page);
-                if entries.len() > limit {
-                    let text = format!("has more than {limit} entries");
-                    return Err(Failure::lasting(text));
-                }
-                if empty_pages > MAX_EMPTY_PAGES {
-                    let text = "is listed in pages without entries, and without end";
-                    return Err(Failure::lasting(text));
-                }
-                token = next;
+                let page = network.list(&this.store, &this.prefix, token).await?;
+                token = listing.add(page, limit)?;
                 if token.is_none() {
-                    let is_missing = entries.is_empty() && !this.prefix.is_empty();
-                    return match is_missing {
-                        true => Err(Failure::missing("nothing is in this folder of the bucket")),
-                        false => Ok(entries),
-                    };
+                    return listing.whole(&this.prefix);
                 }
             }
         });

@@ -5,7 +5,7 @@
 //! * `network`: the threads for requests, and retries; `access`: their permissions;
 //! * `resolver`: the addresses of servers;
 //! * `ahead`: how far ahead of a reader blocks are fetched;
-//! * `object`, `folder`: one object, and the objects of a prefix;
+//! * `object`, `folder`: one object, and the objects of a prefix; `pages`: its listing;
 //! * `kept`: what all of them share, and the cache of blocks in memory;
 //! * `disk`: the cache of blocks for concurrent and later mounts;
 //! * `block`: the blocks and their keys.
@@ -21,6 +21,8 @@ mod folder;
 mod kept;
 mod network;
 mod object;
+#[doc(hidden)]
+pub mod pages;
 mod resolver;
 mod store;
 mod wire;

@@ -22,6 +22,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::BLOCK;
 use super::access::{ENDPOINTS, access};
 use super::disk::DiskCache;
+use super::pages::Page;
 use super::store::{Failure, FailureKind, Pin, Store};
 use super::url::{RemoteUrl, Scheme};
 use super::wire::{Connector, Wire};
@@ -194,7 +195,7 @@ impl Network {
         store: &Store,
         prefix: &str,
         token: Option<String>,
-    ) -> Result<(Vec<super::store::Listed>, Option<String>), Failure> {
+    ) -> Result<Page, Failure> {
         let mut patience = Patience::new(self.options.timeout);
         loop {
             let request = store.list(prefix, token.clone());

@@ -20,6 +20,7 @@ use object_store::{
 
 use super::answer::Refusal;
 use super::credentials::{self, Credentials};
+use super::pages::{self, Page};
 use super::url::{RemoteUrl, Scheme};
 use super::wire::{Connector, is_broken_connection, is_connect_failure, is_lasting};
 
@@ -166,6 +167,11 @@ fn is_passing(status: StatusCode) -> bool {
 pub(super) struct Pin(ObjectMeta);
 
 impl Pin {
+    /// Creates the version that a server describes.
+    pub(super) fn new(meta: ObjectMeta) -> Self {
+        Self(meta)
+    }
+
     /// Returns the length of the object in bytes.
     pub(super) fn len(&self) -> u64 {
         self.0.size
@@ -230,16 +236,6 @@ pub(super) struct ReceivedPart {
     pub(super) body: BoxStream<'static, object_store::Result<Bytes>>,
 }
 
-/// An entry of a listing.
-pub(super) enum Listed {
-    /// The name of a folder.
-    Folder(String),
-    /// The object that stands for the folder itself.
-    Marker,
-    /// An object, its name and key.
-    Object { name: String, pin: Pin },
-}
-
 /// A server with one object, or a bucket.
 #[derive(Clone)]
 pub(super) struct Store {
@@ -254,6 +250,15 @@ pub(super) struct Store {
 enum Engine {
     Http(Arc<HttpStore>),
     S3(Arc<AmazonS3>),
+}
+
+impl From<AmazonS3> for Store {
+    fn from(bucket: AmazonS3) -> Self {
+        Self {
+            engine: Engine::S3(Arc::new(bucket)),
+            is_known: Arc::default(),
+        }
+    }
 }
 
 impl Store {
@@ -349,7 +354,7 @@ impl Store {
         &self,
         prefix: &str,
         page_token: Option<String>,
-    ) -> Result<(Vec<Listed>, Option<String>), Failure> {
+    ) -> Result<Page, Failure> {
         let Engine::S3(bucket) = &self.engine else {
             return Err(Failure::lasting("is not a folder"));
         };
@@ -367,19 +372,7 @@ impl Store {
             error => error.into(),
         })?;
         self.is_known.store(true, Ordering::Relaxed);
-        let folders = page.result.common_prefixes.into_iter();
-        let folders = folders.filter_map(|path| Some(Listed::Folder(path.filename()?.to_owned())));
-        let objects = page.result.objects.into_iter().filter_map(|meta| {
-            // Some programs create a folder as an object with its name.
-            if meta.location.as_ref().len() < prefix.len() {
-                return Some(Listed::Marker);
-            }
-            Some(Listed::Object {
-                name: meta.location.filename()?.to_owned(),
-                pin: Pin(meta),
-            })
-        });
-        Ok((folders.chain(objects).collect(), page.page_token))
+        Ok((pages::entries(prefix, page.result)?, page.page_token))
     }
 }
 

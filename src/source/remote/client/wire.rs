@@ -17,7 +17,7 @@ use object_store::client::{
 use reqwest::redirect;
 use tokio::runtime::Handle;
 
-use super::answer::{judge, number, whole};
+use super::answer::{checked, number};
 use super::resolver::{LocalAddress, Resolver, is_local};
 use super::{Access, RemoteOptions};
 use crate::sync::lock;
@@ -246,22 +246,14 @@ impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let range = request.headers().get(RANGE).cloned();
         self.wire.requests.add(1);
-        let mut answer = self.send(request).await?;
+        let answer = self.send(request).await?;
         if let Some(seconds) = number(answer.headers(), RETRY_AFTER)
             && answer.status().as_u16() >= 400
         {
             let rest = Duration::from_secs(seconds).min(MAX_RETRY_AFTER);
             *lock(&self.wire.not_before) = Some(Instant::now() + rest);
         }
-        // The body of a refusal is not read: it may be endless.
-        judge(&mut answer, range.as_ref())
-            .map_err(|refusal| HttpError::new(HttpErrorKind::Unknown, refusal))?;
-        if range.is_some() {
-            return Ok(answer);
-        }
-        // The store would read it completely.
-        let (head, body) = answer.into_parts();
-        Ok(HttpResponse::from_parts(head, whole(body).await?.into()))
+        checked(answer, range.as_ref()).await
     }
 }
 
