@@ -59,8 +59,8 @@ pub(super) fn apply(
         u32::MAX => 0,
         stated => range.start.saturating_sub(stated.into()),
     };
-    let fates: Vec<Fate<'_>> = listed.iter().map(|entry| fate(job, entry)).collect();
-    let cut = cut(base..range.start, listed.iter().zip(&fates));
+    let members = || listed.iter().map(|entry| (entry, fate(job, entry)));
+    let cut = cut(base..range.start, members());
     let mut spliced = Composed::default();
     spliced.append(source, 0..base);
     spliced.append(source, base + cut..range.start);
@@ -70,7 +70,7 @@ pub(super) fn apply(
         directory: Vec::new(),
         records: 0,
     };
-    for (entry, fate) in listed.iter().zip(&fates) {
+    for (entry, fate) in members() {
         match fate {
             Fate::Kept => out.keep(&read_record(&**source, entry)?, cut)?,
             Fate::New(new) => out.replaced(&read_record(&**source, entry)?, new)?,
@@ -129,7 +129,7 @@ fn fate<'a>(job: &'a Job<'_>, entry: &Listed) -> Fate<'a> {
 /// members that are deleted or replaced before the first one that is kept. Programs such as
 /// 7-Zip trust the directory only if its first record is of the first local header; else
 /// they scan for headers, and find those members again.
-fn cut<'a>(range: Range<u64>, members: impl Iterator<Item = (&'a Listed, &'a Fate<'a>)>) -> u64 {
+fn cut<'a>(range: Range<u64>, members: impl Iterator<Item = (&'a Listed, Fate<'a>)>) -> u64 {
     let mut first_kept = range.end;
     let mut begins_with_kept = true;
     for (entry, fate) in members {

@@ -34,7 +34,7 @@ pub(super) fn apply(
     drop(places);
     let (base, shift) = match job.tree.is_restructured() {
         true => restructured(hpi, job, &records, old_end, data_end)?,
-        false => (in_place(hpi, directory, job, &records, data_end), 0),
+        false => (in_place(hpi, directory, job, &records, data_end)?, 0),
     };
     number(new_end + shift)?;
     drop(records);
@@ -95,26 +95,41 @@ impl Enciphered {
     }
 }
 
-/// Returns the archive up to the end of its data with the records of replaced
-/// files.
+/// Returns the archive up to the end of its data with the records of replaced files. The
+/// directory from the first one of them to the last one is one part of it: a part for each
+/// record takes more memory.
 fn in_place(
     hpi: &Hpi,
     directory: &Directory,
     job: &Job<'_>,
     records: &[File1],
     data_end: u64,
-) -> Arc<dyn ReadAt> {
-    let base = Composed::part(&hpi.source, 0..data_end);
-    let mut patch = Patch::new(Arc::new(base));
-    for (file, &offset) in (0..).map(FileId).zip(&directory.records) {
-        if let (Some(node), Some(_)) = (job.tree.node_of(file), job.tree.new_of(file)) {
-            let record = records[node.0 as usize];
-            let mut bytes = record.as_bytes().to_vec();
-            hpi.cipher.apply(offset.into(), &mut bytes);
-            patch.put(offset.into(), bytes);
-        }
+) -> Result<Arc<dyn ReadAt>> {
+    let source = &hpi.source;
+    let replaced = || {
+        let files = (0..).map(FileId).zip(&directory.records);
+        files.filter_map(|(file, &offset)| {
+            job.tree.new_of(file)?;
+            let node = job.tree.node_of(file)?;
+            Some((u64::from(offset), &records[node.0 as usize]))
+        })
+    };
+    let offsets = || replaced().map(|(offset, _)| offset);
+    let (Some(start), Some(last)) = (offsets().min(), offsets().max()) else {
+        return Ok(Arc::new(Composed::part(source, 0..data_end)));
+    };
+    let end = last + size_of::<File1>() as u64;
+    let mut bytes = read_vec(&**source, start, end - start, "directory")?;
+    for (offset, record) in replaced() {
+        let at = (offset - start) as usize;
+        let place = &mut bytes[at..at + size_of::<File1>()];
+        place.copy_from_slice(record.as_bytes());
+        hpi.cipher.apply(offset, place);
     }
-    Arc::new(patch.finish())
+    let mut base = Composed::part(source, 0..start);
+    base.append_bytes(bytes);
+    base.append(source, end..data_end);
+    Ok(Arc::new(base))
 }
 
 /// Returns the archive up to the end of its data with a new directory, and by how
