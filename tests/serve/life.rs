@@ -93,22 +93,29 @@ fn a_client_that_takes_nothing_is_cut_off() {
     assert!(received.len() < 24 << 20, "{} bytes", received.len());
 }
 
+/// Returns how long a small file takes, in the median.
+fn median_wait(server: &Server) -> Duration {
+    let mut times = [(); 20].map(|()| {
+        let start = Instant::now();
+        assert_eq!(server.bytes("/files/small"), b"s");
+        start.elapsed()
+    });
+    times.sort();
+    times[10]
+}
+
 #[test]
 fn clients_that_stop_reading_disturb_nobody_and_get_their_file() {
     let fixture = Fixture::new();
     let server = server(&fixture);
     let count = testkit::trial::part(60, 1000);
+    let alone = median_wait(&server);
     let mut stopped: Vec<_> = (0..count).map(|_| stalled(&server)).collect();
     thread::sleep(Duration::from_secs(1));
-    let mut times: Vec<Duration> = (0..20)
-        .map(|_| {
-            let start = Instant::now();
-            assert_eq!(server.bytes("/files/small"), b"s");
-            start.elapsed()
-        })
-        .collect();
-    times.sort();
-    assert!(times[10] < Duration::from_millis(100), "{times:?}");
+    let wait = median_wait(&server);
+    // The machine may have other work.
+    let most = Duration::from_millis(100).max(alone * 10);
+    assert!(wait < most, "{wait:?}, and {alone:?} without them");
     let memory = server.memory() >> 20;
     assert!(memory < 100, "{memory} MiB");
     let mut last = stopped.pop().unwrap();
