@@ -19,7 +19,9 @@ const TINY: u64 = MIB / 16;
 /// What each entry of an archive counts in addition to its bytes.
 const ENTRY: u64 = 1024;
 
-/// The bounds of a walk, and how much of them it has used.
+/// The bounds of a walk, and how much of them it has used. Outside of archives, everything
+/// is stored as it is and does not count: the functions get the number of archives around an
+/// entry below the start of the walk.
 pub(crate) struct Bounds {
     /// Number of bytes that may be read for each byte of the source.
     expansion: u64,
@@ -44,23 +46,25 @@ impl Bounds {
         }
     }
 
-    /// Returns whether an entry is packed: outside of archives, everything is
-    /// stored as it is. `archives` is the number of archives around it below the
-    /// start of the walk.
-    pub(crate) fn is_packed(&self, archives: usize) -> bool {
+    fn is_packed(&self, archives: usize) -> bool {
         self.is_container || archives > 0
     }
 
-    /// Counts an archive that is not packed itself.
-    pub(crate) fn store(&mut self, archive: &Archive) {
-        self.stored = self.stored.saturating_add(archive.stored);
+    /// Counts the stored bytes of an archive that was entered, unless it is packed itself.
+    pub(crate) fn store(&mut self, archives: usize, stored: impl FnOnce() -> u64) {
+        if !self.is_packed(archives) {
+            self.stored = self.stored.saturating_add(stored());
+        }
     }
 
-    /// Counts an entry in an archive.
+    /// Counts an entry.
     ///
     /// # Errors
     /// Returns a message if that is too much.
-    pub(crate) fn read(&mut self, bytes: u64) -> Result<(), String> {
+    pub(crate) fn read(&mut self, archives: usize, bytes: u64) -> Result<(), String> {
+        if !self.is_packed(archives) {
+            return Ok(());
+        }
         self.bytes = self.bytes.saturating_add(bytes).saturating_add(ENTRY);
         let most = self.stored.max(SMALL).saturating_mul(self.expansion);
         if self.bytes <= most {
@@ -76,7 +80,10 @@ impl Bounds {
     ///
     /// # Errors
     /// Returns a message if these are too many.
-    pub(crate) fn enter(&mut self) -> Result<(), String> {
+    pub(crate) fn enter(&mut self, archives: usize) -> Result<(), String> {
+        if !self.is_packed(archives) {
+            return Ok(());
+        }
         self.archives += 1;
         let most = self.stored.max(FEW).saturating_mul(self.expansion) / MIB;
         if self.archives <= most {
@@ -110,25 +117,36 @@ mod tests {
     fn a_small_source_may_hold_as_much_as_one_of_the_usual_size() {
         let mut bounds = bounds(100);
         for _ in 0..10 {
-            bounds.enter().unwrap();
+            bounds.enter(1).unwrap();
         }
         assert!(
             bounds
-                .enter()
+                .enter(1)
                 .unwrap_err()
                 .contains("more than 10 archives")
         );
-        bounds.read(10 * SMALL - ENTRY).unwrap();
-        assert!(bounds.read(0).unwrap_err().contains("`--expansion`"));
+        bounds.read(1, 10 * SMALL - ENTRY).unwrap();
+        assert!(bounds.read(1, 0).unwrap_err().contains("`--expansion`"));
         assert_eq!(bounds.rows(), 10 * TINY);
     }
 
     #[test]
     fn a_large_source_may_hold_more_in_proportion() {
         let mut bounds = bounds(2 * SMALL);
-        bounds.read(20 * SMALL - ENTRY).unwrap();
-        assert!((0..10 * 2 * SMALL / MIB).all(|_| bounds.enter().is_ok()));
-        assert!(bounds.enter().is_err());
-        assert!(bounds.read(u64::MAX).is_err());
+        bounds.read(1, 20 * SMALL - ENTRY).unwrap();
+        assert!((0..10 * 2 * SMALL / MIB).all(|_| bounds.enter(1).is_ok()));
+        assert!(bounds.enter(1).is_err());
+        assert!(bounds.read(1, u64::MAX).is_err());
+    }
+
+    #[test]
+    fn what_is_in_no_archive_is_not_bounded_and_an_archive_there_is() {
+        let mut bounds = bounds(0);
+        bounds.read(0, u64::MAX).unwrap();
+        assert!((0..1000).all(|_| bounds.enter(0).is_ok()));
+        bounds.store(0, || 2 * SMALL);
+        bounds.store(1, || u64::MAX);
+        bounds.read(1, 20 * SMALL - ENTRY).unwrap();
+        assert!(bounds.read(1, 0).is_err());
     }
 }

@@ -142,21 +142,16 @@ impl Extract<'_> {
                 }
             };
             contents.measure(&mut step.entry);
-            let is_packed = bounds.is_packed(walk.archives());
-            if is_packed {
-                bounds.read(step.entry.size).map_err(left_out)?;
-            }
+            let archives = walk.archives();
+            let read = bounds.read(archives, step.entry.size);
+            read.map_err(left_out)?;
             match step.entry.role {
                 Role::Directory => self.enter(&mut walk, step)?,
                 Role::Inside if self.style.nested => {
-                    if is_packed {
-                        bounds.enter().map_err(left_out)?;
-                    }
+                    bounds.enter(archives).map_err(left_out)?;
                     match self.archive(&step) {
                         Ok(Some(archive)) => {
-                            if !is_packed {
-                                bounds.store(&archive);
-                            }
+                            bounds.store(archives, || archive.stored);
                             self.enter(&mut walk, step)?;
                         }
                         Ok(None) => {}
@@ -178,9 +173,8 @@ impl Extract<'_> {
                     }
                     // Of what is chosen, links need not lead to what is chosen as well.
                     Ok(found) if found.attr.kind == FileKind::File => {
-                        if is_packed {
-                            bounds.read(found.attr.size).map_err(left_out)?;
-                        }
+                        let read = bounds.read(archives, found.attr.size);
+                        read.map_err(left_out)?;
                         self.bar.inc_length(found.attr.size);
                         push(Job::File(HeldIno::kept(found.attr.ino), step.path));
                     }

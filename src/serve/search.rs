@@ -68,9 +68,9 @@ fn collect_names(site: &Arc<Site>) {
         if step.entry.role == Role::AssetDirectory {
             continue;
         }
-        let is_packed = bounds.is_packed(walk.archives());
+        let archives = walk.archives();
         let is_archive = step.entry.role == Role::Inside;
-        if is_packed && (bounds.read(0).is_err() || is_archive && bounds.enter().is_err()) {
+        if bounds.read(archives, 0).is_err() || is_archive && bounds.enter(archives).is_err() {
             progress = Collected::Partial;
             break;
         }
@@ -79,8 +79,9 @@ fn collect_names(site: &Arc<Site>) {
             break;
         }
         if is_archive || step.entry.role == Role::Directory {
-            if is_archive && !is_packed {
-                bounds.store(&contents.archive(*step.entry.ino).unwrap_or_default());
+            if is_archive {
+                let archive = || contents.archive(*step.entry.ino).unwrap_or_default();
+                bounds.store(archives, || archive().stored);
             }
             walk.enter(step);
         }

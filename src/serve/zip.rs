@@ -130,7 +130,9 @@ impl Zip {
             return Ok(());
         }
         let attr = self.vfs.getattr(*step.entry.ino).map_err(failed)?;
-        let counted = self.bounds.read(attr.size);
+        // What is made of the files of a folder on disk is bounded, unlike these.
+        let made = usize::from(self.vfs.is_generated(*step.entry.ino));
+        let counted = self.bounds.read(self.walk.archives() + made, attr.size);
         counted.map_err(|error| Broken::because(&path, error))?;
         let (kind, name) = match attr.kind {
             FileKind::Directory => (0o040_000, format!("{path}/")),

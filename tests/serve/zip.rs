@@ -1,6 +1,7 @@
 //! Directories as zip archives.
 
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
@@ -102,6 +103,21 @@ fn other_programs_read_the_archive() {
     });
     assert_eq!(times[0], times[1]);
     assert_eq!(fs::read_link(out.join("link")).unwrap(), Path::new("a.bin"));
+}
+
+#[test]
+fn a_folder_on_disk_of_any_size_is_sent() {
+    let source = tempfile::tempdir().unwrap();
+    let sparse = fs::File::create(source.path().join("a sparse file")).unwrap();
+    sparse.set_len(20 << 30).unwrap();
+    let server = Server::start([source.path()]);
+    let mut stream = server.connect();
+    let token = format!("Bearer {}", server.token);
+    let headers = [("Authorization", token.as_str())];
+    crate::kit::write_request(&mut stream, "GET", "/zip/", &server.address, &headers);
+    let mut begun = vec![0; 1 << 20];
+    stream.read_exact(&mut begun).unwrap();
+    assert!(begun.windows(4).any(|bytes| bytes == b"PK\x03\x04"));
 }
 
 #[test]

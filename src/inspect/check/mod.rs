@@ -235,8 +235,8 @@ impl Check<'_, '_> {
                 }
             };
             Contents(vfs).measure(&mut step.entry);
-            let is_packed = bounds.is_packed(walk.archives());
-            if is_packed && let Err(problem) = bounds.read(step.entry.size) {
+            let archives = walk.archives();
+            if let Err(problem) = bounds.read(archives, step.entry.size) {
                 self.unchecked(&problem);
                 break;
             }
@@ -247,7 +247,7 @@ impl Check<'_, '_> {
                 }
                 Role::Inside if !enters => {}
                 Role::Inside => {
-                    if is_packed && let Err(problem) = bounds.enter() {
+                    if let Err(problem) = bounds.enter(archives) {
                         self.unchecked(&problem);
                         enters = false;
                         continue;
@@ -255,9 +255,7 @@ impl Check<'_, '_> {
                     if let Some((archive, hashed)) = self.archive(&step.entry.ino, &step.path, jobs)
                     {
                         discs += usize::from(archive.is_disc);
-                        if !is_packed {
-                            bounds.store(&archive);
-                        }
+                        bounds.store(archives, || archive.stored);
                         self.together(&step.entry.ino, &step.path, jobs);
                         around.push(hashed);
                         walk.enter(step);

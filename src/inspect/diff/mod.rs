@@ -288,13 +288,7 @@ impl<'v> Diff<'v> {
 
     /// Returns a function that counts an entry of a side in `depth` archives.
     fn within(&self, depth: usize) -> impl Fn(Side, u64) -> Result<(), String> {
-        move |side, size| {
-            let bounds = &mut lock(&self.bounds)[side];
-            match bounds.is_packed(depth) {
-                true => bounds.read(size),
-                false => Ok(()),
-            }
-        }
+        move |side, size| lock(&self.bounds)[side].read(depth, size)
     }
 
     /// Counts two archives in `depth` others.
@@ -303,14 +297,11 @@ impl<'v> Diff<'v> {
     /// Returns a record if these are too many.
     fn enter(&self, depth: usize, archives: &Directories) -> Result<(), Record> {
         for (side, bounds) in lock(&self.bounds).iter_mut().enumerate() {
-            if bounds.is_packed(depth) {
-                let path = String::new();
-                let left_out = |cause| Record::Trouble { side, path, cause };
-                bounds.enter().map_err(left_out)?;
-            } else {
-                let archive = Contents(self.sides[side]).archive(*archives.inos[side]);
-                bounds.store(&archive.unwrap_or_default());
-            }
+            let path = String::new();
+            let left_out = |cause| Record::Trouble { side, path, cause };
+            bounds.enter(depth).map_err(left_out)?;
+            let archive = || Contents(self.sides[side]).archive(*archives.inos[side]);
+            bounds.store(depth, || archive().unwrap_or_default().stored);
         }
         Ok(())
     }

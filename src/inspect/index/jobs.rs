@@ -103,13 +103,10 @@ impl<'a> Jobs<'a> {
     fn step(&mut self, mut step: Step) -> Result<(), String> {
         Contents(self.vfs).measure(&mut step.entry);
         self.leave_archives(&step.path);
-        let is_packed = self.bounds.is_packed(self.walk.archives());
-        if is_packed {
-            self.bounds.read(step.entry.size)?;
-        }
+        self.bounds.read(self.walk.archives(), step.entry.size)?;
         match step.entry.role {
             Role::Inside => {
-                if self.may_enter(*step.entry.ino, is_packed) {
+                if self.may_enter(*step.entry.ino) {
                     self.enter_archive(step);
                 }
             }
@@ -153,17 +150,15 @@ impl<'a> Jobs<'a> {
 
     /// Counts an archive, and returns whether it may be entered. If one exceeds the
     /// bounds, none after it may.
-    fn may_enter(&mut self, contents: Ino, is_packed: bool) -> bool {
+    fn may_enter(&mut self, contents: Ino) -> bool {
         if self.left_out.is_some() {
             return false;
         }
-        if !is_packed {
-            let archive = Contents(self.vfs).archive(contents);
-            self.bounds.store(&archive.unwrap_or_default());
-            self.most.store(self.bounds.rows(), Ordering::Relaxed);
-        } else if let Err(problem) = self.bounds.enter() {
-            self.left_out = Some(problem);
-        }
+        let archives = self.walk.archives();
+        self.left_out = self.bounds.enter(archives).err();
+        let archive = || Contents(self.vfs).archive(contents).unwrap_or_default();
+        self.bounds.store(archives, || archive().stored);
+        self.most.store(self.bounds.rows(), Ordering::Relaxed);
         self.left_out.is_none()
     }
 

@@ -112,8 +112,7 @@ pub fn list(
             };
             let attr = attr.map_err(|error| Error::path(&step.path, error))?;
             if style.sha256
-                && bounds.is_packed(walk.archives())
-                && let Err(problem) = bounds.read(attr.size)
+                && let Err(problem) = bounds.read(walk.archives(), attr.size)
             {
                 left_out = Some(problem);
                 break;
