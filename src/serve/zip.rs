@@ -130,7 +130,7 @@ impl Zip {
             return Ok(());
         }
         let attr = self.vfs.getattr(*step.entry.ino).map_err(failed)?;
-        // What is made of the files of a folder on disk is bounded, unlike these.
+        // Files of a folder on disk have no bound; generated ones have.
         let made = usize::from(self.vfs.is_generated(*step.entry.ino));
         let counted = self.bounds.read(self.walk.archives() + made, attr.size);
         counted.map_err(|error| Broken::because(&path, error))?;
