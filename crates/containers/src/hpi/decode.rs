@@ -69,9 +69,9 @@ fn check_marker<F: Into<Cow<'static, str>>>(
 }
 
 /// Returns the name of the method that packed `chunk`.
-pub(super) fn method_of(source: &dyn ReadAt, cipher: Cipher, chunk: Chunk) -> Result<&'static str> {
+pub(super) fn method_of(source: &dyn ReadAt, cipher: Cipher, chunk: Chunk) -> Result<Method> {
     let header = header(source, cipher, chunk.offset, || chunk_name(chunk))?;
-    Ok(Problem { chunk }.method(&header)?.name())
+    Problem { chunk }.method(&header)
 }
 
 fn chunk_name(chunk: Chunk) -> String {

@@ -293,10 +293,10 @@ impl Hpi {
 
     /// Returns the method of the first chunk. In real archives all chunks have
     /// the same.
-    fn method(&self, file: FileId) -> Result<&'static str> {
+    fn method(&self, file: FileId) -> Result<chunk::Method> {
         let record = self.record(file)?;
         if matches!(record.packing, Packing::Stored) || record.size == 0 {
-            return Ok(chunk::Method::Stored.name());
+            return Ok(chunk::Method::Stored);
         }
         let first = self.chunk_table(file)?.at(0)?;
         decode::method_of(&*self.source, self.cipher, first)
@@ -389,7 +389,7 @@ impl Volume for Hpi {
             "user.hpi.archive" => self.options.name.clone(),
             "user.hpi.offset" => record.data_offset.to_string(),
             "user.hpi.stored_size" => self.stored_size(file)?.to_string(),
-            "user.hpi.method" => self.method(file)?.to_owned(),
+            "user.hpi.method" => self.method(file)?.name().to_owned(),
             "user.hpi.encrypted" => u8::from(!self.cipher.is_plain()).to_string(),
             "user.hpi.chunks" => match self.chunk_count(file)? {
                 Some(count) => count.to_string(),

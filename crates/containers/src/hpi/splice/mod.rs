@@ -51,14 +51,14 @@ impl Archive {
             Packing::Stored => Method::Stored,
             Packing::Run { .. } => Method::Zlib,
             // In some archives the record differs from the chunks.
-            Packing::Table { compression } => match io::undamaged(self.hpi.method(file))? {
-                Some(name) if name == Method::Lz77.name() => Method::Lz77,
-                Some(name) if name == Method::Zlib.name() => Method::Zlib,
-                _ => match Method::from_number(compression) {
-                    Some(Method::Lz77) => Method::Lz77,
-                    _ => Method::Zlib,
-                },
-            },
+            Packing::Table { compression } => {
+                let of_chunks = io::undamaged(self.hpi.method(file))?;
+                let mut methods = of_chunks
+                    .into_iter()
+                    .chain(Method::from_number(compression));
+                let packed = methods.find(|&method| method != Method::Stored);
+                packed.unwrap_or(Method::Zlib)
+            }
         })
     }
 
