@@ -10,6 +10,9 @@ use crate::io::ReadAt;
 /// Number of sectors before the first one, in the addresses of frames.
 const PREGAP: u64 = 150;
 
+/// Length of a subheader, which is stored twice.
+pub(crate) const SUBHEADER: usize = 4;
+
 /// Submode of a sector of data.
 pub(crate) const DATA: u8 = 0x08;
 
@@ -19,7 +22,7 @@ const EDC_1: usize = 8 + SECTOR as usize;
 const EDC_2: usize = 8 + FORM_2_DATA;
 
 /// Fills in the address, the mode, the EDC and the ECC of a frame.
-pub(crate) fn finish(frame: &mut [u8], sector: u64, is_mode_1: bool) {
+fn finish(frame: &mut [u8], sector: u64, is_mode_1: bool) {
     let decimal = |number: u64| (number / 10 % 10 * 16 + number % 10) as u8;
     let at = sector + PREGAP;
     let address = [at / 75 / 60, at / 75 % 60, at % 75].map(decimal);
@@ -44,6 +47,27 @@ pub(crate) fn finish(frame: &mut [u8], sector: u64, is_mode_1: bool) {
         let sum = EDC.checksum(&mode_2[..EDC_2]);
         mode_2[EDC_2..][..4].copy_from_slice(&sum.to_le_bytes());
     }
+}
+
+/// Returns a raw frame of a sector: of its user data, which in Mode 2 gets a subheader, or
+/// of its contents of Mode 2 from the subheader on.
+pub(crate) fn raw_frame(
+    data: &[u8],
+    subheader: [u8; SUBHEADER],
+    sector: u64,
+    is_mode_1: bool,
+) -> Vec<u8> {
+    let mut frame = vec![0; RAW as usize];
+    let mut start = RAW_HEADER;
+    if data.len() as u64 == SECTOR && !is_mode_1 {
+        for _ in 0..2 {
+            frame[start..][..SUBHEADER].copy_from_slice(&subheader);
+            start += SUBHEADER;
+        }
+    }
+    frame[start..][..data.len()].copy_from_slice(data);
+    finish(&mut frame, sector, is_mode_1);
+    frame
 }
 
 /// Reads from frames of `step` bytes; `frame` makes one by its number.
@@ -84,20 +108,10 @@ impl ReadAt for Made {
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         self.check_end(buf.len(), offset)?;
         read_frames(RAW, buf, offset, |number| {
-            let mut frame = vec![0; RAW as usize];
-            let skip = match (self.unit, self.is_mode_1) {
-                (SECTOR, false) => {
-                    // Both copies of the subheader.
-                    frame[RAW_HEADER + 2] = DATA;
-                    frame[RAW_HEADER + 6] = DATA;
-                    RAW_HEADER + 8
-                }
-                _ => RAW_HEADER,
-            };
-            let unit = &mut frame[skip..][..self.unit as usize];
-            self.data.read_exact_at(unit, number * self.unit)?;
-            finish(&mut frame, self.first + number, self.is_mode_1);
-            Ok(frame)
+            let mut data = vec![0; self.unit as usize];
+            self.data.read_exact_at(&mut data, number * self.unit)?;
+            let sector = self.first + number;
+            Ok(raw_frame(&data, [0, 0, DATA, 0], sector, self.is_mode_1))
         })
     }
 }

@@ -5,15 +5,12 @@ use std::sync::Arc;
 
 use crate::changes::NewFile;
 use crate::codec::ecc;
-use crate::disc::raw::{DATA, finish, read_frames};
+use crate::disc::raw::{DATA, SUBHEADER, raw_frame, read_frames};
 use crate::disc::sector::{FORM_2, Form, Kind, MODE_2, RAW, RAW_HEADER, SECTOR, Sectors};
 use crate::io::{ReadAt, Result, read_vec};
 
 /// Submode of the last sector of a new file.
 const END_OF_FILE: u8 = 0x89;
-
-/// Length of a subheader, which is stored twice.
-const SUBHEADER: usize = 4;
 
 /// The frames of an original.
 #[derive(Clone)]
@@ -117,17 +114,11 @@ impl Made {
         let mut data = vec![0; self.unit as usize];
         let length = (self.data.len() - start).min(self.unit) as usize;
         self.data.read_exact_at(&mut data[..length], start)?;
-        let mut frame = vec![0; RAW as usize];
-        if self.is_mode_1 {
-            frame[RAW_HEADER..][..data.len()].copy_from_slice(&data);
-        } else if self.unit == MODE_2 {
-            frame[RAW_HEADER..].copy_from_slice(&data);
-        } else {
-            let subheader = self.subheader(number).map_err(io::Error::other)?;
-            let mode_2 = [&subheader[..], &subheader, &data].concat();
-            frame[RAW_HEADER..][..mode_2.len()].copy_from_slice(&mode_2);
-        }
-        finish(&mut frame, sector, self.is_mode_1);
+        let subheader = match self.unit {
+            SECTOR if !self.is_mode_1 => self.subheader(number).map_err(io::Error::other)?,
+            _ => [0; SUBHEADER],
+        };
+        let mut frame = raw_frame(&data, subheader, sector, self.is_mode_1);
         Ok(match self.frames.form.kind {
             Kind::Raw => frame,
             _ => frame.split_off(RAW_HEADER),
@@ -205,16 +196,11 @@ impl ReadAt for Stripped {
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         self.check_end(buf.len(), offset)?;
-        let mut filled = 0;
-        while filled < buf.len() {
-            let position = offset + filled as u64;
-            let (number, skip) = (position / MODE_2, position % MODE_2);
-            let length = ((MODE_2 - skip) as usize).min(buf.len() - filled);
-            let at = self.start + number * RAW + RAW_HEADER as u64 + skip;
-            self.source
-                .read_exact_at(&mut buf[filled..filled + length], at)?;
-            filled += length;
-        }
-        Ok(())
+        read_frames(MODE_2, buf, offset, |number| {
+            let mut data = vec![0; MODE_2 as usize];
+            let at = self.start + number * RAW + RAW_HEADER as u64;
+            self.source.read_exact_at(&mut data, at)?;
+            Ok(data)
+        })
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use encoding_rs::UTF_16BE;
 
 use super::disc::{DirectoryId, Disc, Record};
+use crate::iso::record::DIRECTORY;
 
 /// Marks that names have besides letters, digits and the underscore.
 const MARKS: &[u8] = b"_.-!#$%&()@^`{}~+=,'";
@@ -19,8 +20,6 @@ const RESERVED_JOLIET: &[char] = &['*', '/', ':', ';', '?', '\\'];
 /// Attributes of CD-ROM XA of files and directories.
 const XA_FILE: u16 = 0x0D55;
 const XA_DIRECTORY: u16 = 0x8D55;
-
-const DIRECTORY: u8 = 2;
 
 /// How a disc names its entries.
 pub(super) struct Namer {
