@@ -8,9 +8,11 @@ use std::process::Command;
 use testkit::fuse_test;
 
 use rustix::fs::{CWD, FileType, Mode, makedev};
+use rustix::process::Signal;
 
 use testkit::mount::namespace::{Namespace, OTHER_USER, USER};
 use testkit::mount::{Fixture, SMALL, assert_guarded, has_programs, run};
+use testkit::skip::skip;
 
 /// The access of a user to a mount.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -176,6 +178,54 @@ fn a_process_with_a_password_is_closed_to_others_of_its_user() {
             let read = run(namespace.user(USER, "head").args(["-c", "0", &path]));
             let denied = read.stderr.contains("Permission denied");
             assert_eq!(denied, is_closed, "{options}: {file}: {read:?}");
+        }
+    }
+}
+
+/// A crash writes the memory to the current directory, unless it has a password. A mount
+/// without one shows that this system writes it.
+#[fuse_test]
+fn a_crash_writes_no_password() {
+    const SECRET: &str = "correct horse battery staple";
+
+    let pattern = fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap();
+    if pattern.starts_with('|') || pattern.contains('/') {
+        return skip("a program of the system takes core dumps");
+    }
+    for (options, dumps) in [("ro", true), ("password=@password", false)] {
+        let fixture = Fixture::new();
+        let directory = fixture.dir().to_owned();
+        fs::write(directory.join("password"), format!("{SECRET}\n")).unwrap();
+        let mut command = Command::new("sh");
+        command
+            .current_dir(&directory)
+            .args(["-c", "ulimit -c unlimited && exec \"$@\"", "sh"])
+            .arg(env!("CARGO_BIN_EXE_hpimount"))
+            .args([&fixture.archive, &fixture.point])
+            // Threads in the sandbox create no files.
+            .args(["-o", "nosandbox", "-o", options]);
+        let mount = fixture.mount_in_foreground_by(command);
+        mount.assert_answers();
+        // The runtime takes the first SIGSEGV for a full stack.
+        mount.signal(Signal::ILL);
+        assert_eq!(mount.daemon().wait(), None);
+        let written = fs::read_dir(&directory).unwrap();
+        let written = written.map(|entry| entry.unwrap().file_name());
+        let dumped: Vec<_> = written
+            .filter(|name| name.to_string_lossy().starts_with("core"))
+            .collect();
+        if dumps && dumped.is_empty() {
+            return skip("core dumps are not written");
+        }
+        assert_eq!(!dumped.is_empty(), dumps, "{options}: {dumped:?}");
+        for name in dumped {
+            let memory = fs::read(directory.join(name)).unwrap();
+            let has = |text: &str| {
+                memory
+                    .windows(text.len())
+                    .any(|bytes| bytes == text.as_bytes())
+            };
+            assert!(has("hello.txt") && !has(SECRET), "{options}");
         }
     }
 }
