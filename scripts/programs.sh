@@ -139,20 +139,26 @@ copies() {
     add_row "\`rsync -c\`, \`tar --compare\`" "$minutes" "no difference"
 }
 
-# exported: an NFS server exports the mount, and a client in user space reads it.
-exported() {
-    local round file url outcome=0 port=22049
-    mkdir -p "$work/recovery"
-    cat >"$work/ganesha.conf" <<END
-NFS_CORE_PARAM { NFS_Protocols = 4; NFS_Port = $port; Enable_NLM = false; Enable_RQUOTA = false; Bind_addr = 127.0.0.1; }
-NFSv4 { Graceless = true; RecoveryBackend = fs; RecoveryRoot = $work/recovery; }
+# nfs_config FOLDER NAME RECOVERY: prints a configuration of ganesha, which exports a
+# folder by a name, and keeps its state in a third one.
+nfs_config() {
+    cat <<END
+NFS_CORE_PARAM { NFS_Protocols = 4; NFS_Port = 22049; Enable_NLM = false; Enable_RQUOTA = false; Bind_addr = 127.0.0.1; }
+NFSv4 { Graceless = true; RecoveryBackend = fs; RecoveryRoot = $3; }
 EXPORT {
-    Export_Id = 1; Path = $work/ours; Pseudo = /ours; Access_Type = RO; Squash = None;
+    Export_Id = 1; Path = $1; Pseudo = /$2; Access_Type = RO; Squash = None;
     SecType = sys; Protocols = 4; Transports = TCP; FSAL { Name = VFS; }
 }
 END
+}
+
+# exported: an NFS server exports the mount, and a client in user space reads it.
+exported() {
+    local round file url outcome=0
+    mkdir -p "$work/recovery"
+    nfs_config "$work/ours" ours "$work/recovery" >"$work/ganesha.conf"
     ganesha.nfsd -F -f "$work/ganesha.conf" -L "$work/ganesha.log" -p "$work/ganesha.pid" &
-    url="nfs://127.0.0.1/ours/%s?version=4&nfsport=$port"
+    url="nfs://127.0.0.1/ours/%s?version=4&nfsport=22049"
     for ((round = 1; round <= 60; round++)); do
         # shellcheck disable=SC2059
         nfs-ls "$(printf "$url" "")" >/dev/null 2>&1 && break
@@ -170,6 +176,25 @@ END
     wait
     add_row "files read through an NFS server (ganesha, NFS 4)" "$((minutes * $(find "$work/tree" -type f | wc -l)))" "the same bytes"
     return $outcome
+}
+
+# source_on_nfs: the server of an archive on NFS goes away and comes back, in a guest,
+# because few kernels of build machines have a client of NFS.
+source_on_nfs() {
+    local log=$work/guest.log
+    command -v linux.uml >"$log" && command -v modprobe >"$log" || {
+        echo "skipped: source_on_nfs: needs user-mode-linux and kmod"
+        return
+    }
+    mkdir -p "$work/guest" "$work/uml/lib"
+    ln -s /usr/lib/uml/modules "$work/uml/lib"
+    nfs_config "$work/guest/export" source "$work/guest/recovery" >"$work/guest.conf"
+    timeout "$((2 * minutes + 2))m" linux.uml root=/dev/root rootfstype=hostfs rootflags=/ ro quiet mem=768M \
+        con=null con0=null,fd:1 init="$PWD/scripts/nfs-guest" \
+        work="$work" programs="$PROGRAMS" rounds="$minutes" </dev/null >"$log" 2>&1
+    (($(grep -c ^survived "$log") == 4 * minutes)) || { cat "$log" && return 1; }
+    add_row "a source on NFS whose server stops or is killed, mounted soft and hard" $((4 * minutes)) \
+        "cached bytes; EIO or a reader that can be killed; then every byte right; unmounted without the server"
 }
 
 # booted_systemd: a systemd in a container mounts the archive when it is accessed,
