@@ -12,6 +12,9 @@ use super::BLOCK;
 /// page of a listing, or a token.
 const MAX_ANSWER: usize = 16 << 20;
 
+/// Maximum number of characters of a header that messages show.
+const MAX_SHOWN: usize = 80;
+
 /// Header that S3 returns the region of a bucket in.
 const BUCKET_REGION: HeaderName = HeaderName::from_static("x-amz-bucket-region");
 
@@ -136,7 +139,7 @@ fn unsuccessful(answer: &HttpResponse) -> Refusal {
         StatusCode::MOVED_PERMANENTLY | StatusCode::TEMPORARY_REDIRECT | StatusCode::BAD_REQUEST
     );
     match region.and_then(|region| region.to_str().ok()) {
-        Some(region) if is_elsewhere => Refusal::Region(printable(region)),
+        Some(region) if is_elsewhere => Refusal::Region(printable(region, MAX_SHOWN)),
         _ => Refusal::Status(answer.status()),
     }
 }
@@ -153,7 +156,7 @@ fn check_range(
     let Some((first, last, total)) = content_range(headers) else {
         let text = headers
             .get(CONTENT_RANGE)
-            .map(|value| printable(&String::from_utf8_lossy(value.as_bytes())));
+            .map(|value| printable(&String::from_utf8_lossy(value.as_bytes()), MAX_SHOWN));
         return Err(wrong(text.unwrap_or("no Content-Range".to_owned())));
     };
     if first != start || last != end.min(total.saturating_sub(1)) {
@@ -191,9 +194,9 @@ pub(super) fn number(headers: &HeaderMap, name: HeaderName) -> Option<u64> {
     headers.get(name)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// Returns text of a response, truncated and without control characters.
-fn printable(text: &str) -> String {
-    let text = text.chars().take(80);
+/// Returns text of a server, at most its first `most` characters, without control characters.
+pub(super) fn printable(text: &str, most: usize) -> String {
+    let text = text.chars().take(most);
     text.map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 

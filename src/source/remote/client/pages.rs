@@ -64,7 +64,7 @@ fn name(prefix: &str, path: &Path) -> Result<Option<String>, Failure> {
     Ok(Some(name.ok_or_else(outside)?.to_owned()))
 }
 
-/// The listing of a folder, of which some pages have come.
+/// The pages of a listing that have come so far.
 #[derive(Default)]
 pub(super) struct Listing {
     entries: Vec<Listed>,
@@ -203,6 +203,15 @@ mod tests {
         ] {
             let refused = listing(prefix, &entry).unwrap_err();
             assert!(refused.contains("a key of another folder"), "{refused}");
+        }
+    }
+    #[test]
+    fn messages_about_keys_are_short_and_control_no_terminal() {
+        let hostile = format!("mods/a&#x1b;[2J{}", "b".repeat(9000));
+        for key in [hostile.clone(), hostile.replace("&#x1b;", "&#x9b;/")] {
+            let refused = listing("mods/", &object(&key)).unwrap_err();
+            assert!(refused.contains("key") && refused.len() < 600, "{refused}");
+            assert!(!refused.contains(char::is_control), "{refused:?}");
         }
     }
 }

@@ -18,11 +18,14 @@ use object_store::{
     ClientConfigKey, ClientOptions, GetOptions, GetRange, ObjectMeta, ObjectStore, RetryConfig,
 };
 
-use super::answer::Refusal;
+use super::answer::{Refusal, printable};
 use super::credentials::{self, Credentials};
 use super::pages::{self, Page};
 use super::url::{RemoteUrl, Scheme};
 use super::wire::{Connector, is_broken_connection, is_connect_failure, is_lasting};
+
+/// Maximum number of characters of a message.
+const MAX_TEXT: usize = 500;
 
 /// Why a request failed.
 #[derive(Debug, Clone)]
@@ -69,11 +72,12 @@ impl Failure {
         }
     }
 
-    /// Creates a failure that another attempt would not change.
+    /// Creates a failure that another attempt would not change. The text may come from a
+    /// server.
     pub(super) fn lasting(text: impl Into<String>) -> Self {
         Self {
             kind: FailureKind::Lasting,
-            text: text.into(),
+            text: printable(&text.into(), MAX_TEXT),
         }
     }
 }
@@ -105,7 +109,7 @@ impl From<object_store::Error> for Failure {
             None if is_unreachable => FailureKind::Unreachable,
             None => FailureKind::Passing,
         };
-        let text = shown(cause).replace(char::is_control, "?");
+        let text = printable(&shown(cause), MAX_TEXT);
         let text = match kind {
             FailureKind::Unreachable => format!("the server cannot be reached: {text}"),
             _ => text,
