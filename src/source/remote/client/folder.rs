@@ -7,8 +7,8 @@ use super::RemoteEntry;
 use super::kept::Remote;
 use super::network::endpoint;
 use super::object::RemoteFile;
-use super::pages::{Listed, Listing};
-use super::store::{Pin, Store};
+use super::pages::Listing;
+use super::store::{Listed, Pin, Store};
 use super::url::RemoteUrl;
 
 /// A folder of a bucket.

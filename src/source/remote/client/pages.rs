@@ -9,60 +9,14 @@ use object_store::aws::AmazonS3Builder;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService,
 };
-use object_store::path::Path;
-use object_store::{ClientOptions, ListResult, ObjectMeta, RetryConfig};
+use object_store::{ClientOptions, RetryConfig};
 
 use super::answer::checked;
-use super::store::{Failure, Pin, Store};
+use super::store::{Failure, Listed, Page, Store};
 use crate::sync::lock;
 
 /// Maximum number of consecutive empty pages of a listing.
 const MAX_EMPTY_PAGES: u32 = 100;
-
-/// An entry of a listing.
-pub(super) enum Listed {
-    /// The name of a folder.
-    Folder(String),
-    /// The object that stands for the folder itself.
-    Marker,
-    /// An object, its name and key.
-    Object { name: String, pin: Pin },
-}
-
-/// The entries of a page, and the token of the next one.
-pub(super) type Page = (Vec<Listed>, Option<String>);
-
-/// Returns the entries of a page of the folder `prefix`, which is empty or ends in a slash.
-///
-/// # Errors
-/// Returns an error if a key is not directly in the folder.
-pub(super) fn entries(prefix: &str, page: ListResult) -> Result<Vec<Listed>, Failure> {
-    let folders = page.common_prefixes.into_iter().map(|path| {
-        let name = name(prefix, &path)?;
-        Ok(name.map_or(Listed::Marker, Listed::Folder))
-    });
-    let objects = page.objects.into_iter().map(|meta: ObjectMeta| {
-        let name = name(prefix, &meta.location)?;
-        let object = |name| Listed::Object {
-            name,
-            pin: Pin::new(meta),
-        };
-        Ok(name.map_or(Listed::Marker, object))
-    });
-    folders.chain(objects).collect()
-}
-
-/// Returns the name of an entry of a folder, or nothing for the folder itself: some programs
-/// create it as an object with its name. Paths have no slash at their ends.
-fn name(prefix: &str, path: &Path) -> Result<Option<String>, Failure> {
-    let key = path.as_ref();
-    if key == prefix.trim_end_matches('/') {
-        return Ok(None);
-    }
-    let name = key.strip_prefix(prefix).filter(|name| !name.contains('/'));
-    let outside = || Failure::lasting(format!("is listed with a key of another folder: {key}"));
-    Ok(Some(name.ok_or_else(outside)?.to_owned()))
-}
 
 /// The pages of a listing that have come so far.
 #[derive(Default)]

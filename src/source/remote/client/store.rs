@@ -15,12 +15,12 @@ use object_store::http::{HttpBuilder, HttpStore};
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
 use object_store::{
-    ClientConfigKey, ClientOptions, GetOptions, GetRange, ObjectMeta, ObjectStore, RetryConfig,
+    ClientConfigKey, ClientOptions, GetOptions, GetRange, ListResult, ObjectMeta, ObjectStore,
+    RetryConfig,
 };
 
 use super::answer::{Refusal, printable};
 use super::credentials::{self, Credentials};
-use super::pages::{self, Page};
 use super::url::{RemoteUrl, Scheme};
 use super::wire::{Connector, is_broken_connection, is_connect_failure, is_lasting};
 
@@ -171,11 +171,6 @@ fn is_passing(status: StatusCode) -> bool {
 pub(super) struct Pin(ObjectMeta);
 
 impl Pin {
-    /// Creates the version that a server describes.
-    pub(super) fn new(meta: ObjectMeta) -> Self {
-        Self(meta)
-    }
-
     /// Returns the length of the object in bytes.
     pub(super) fn len(&self) -> u64 {
         self.0.size
@@ -239,6 +234,19 @@ pub(super) struct ReceivedPart {
     /// Its bytes.
     pub(super) body: BoxStream<'static, object_store::Result<Bytes>>,
 }
+
+/// An entry of a listing.
+pub(super) enum Listed {
+    /// The name of a folder.
+    Folder(String),
+    /// The object that stands for the folder itself.
+    Marker,
+    /// An object, its name and key.
+    Object { name: String, pin: Pin },
+}
+
+/// The entries of a page, and the token of the next one.
+pub(super) type Page = (Vec<Listed>, Option<String>);
 
 /// A server with one object, or a bucket.
 #[derive(Clone)]
@@ -376,8 +384,40 @@ impl Store {
             error => error.into(),
         })?;
         self.is_known.store(true, Ordering::Relaxed);
-        Ok((pages::entries(prefix, page.result)?, page.page_token))
+        Ok((entries(prefix, page.result)?, page.page_token))
     }
+}
+
+/// Returns the entries of a page of the folder `prefix`, which is empty or ends in a slash.
+///
+/// # Errors
+/// Returns an error if a key is not directly in the folder.
+fn entries(prefix: &str, page: ListResult) -> Result<Vec<Listed>, Failure> {
+    let folders = page.common_prefixes.into_iter().map(|path| {
+        let name = name(prefix, &path)?;
+        Ok(name.map_or(Listed::Marker, Listed::Folder))
+    });
+    let objects = page.objects.into_iter().map(|meta: ObjectMeta| {
+        let name = name(prefix, &meta.location)?;
+        let object = |name| Listed::Object {
+            name,
+            pin: Pin(meta),
+        };
+        Ok(name.map_or(Listed::Marker, object))
+    });
+    folders.chain(objects).collect()
+}
+
+/// Returns the name of an entry of a folder, or nothing for the folder itself: some programs
+/// create it as an object with its name. Paths have no slash at their ends.
+fn name(prefix: &str, path: &Path) -> Result<Option<String>, Failure> {
+    let key = path.as_ref();
+    if key == prefix.trim_end_matches('/') {
+        return Ok(None);
+    }
+    let name = key.strip_prefix(prefix).filter(|name| !name.contains('/'));
+    let outside = || Failure::lasting(format!("is listed with a key of another folder: {key}"));
+    Ok(Some(name.ok_or_else(outside)?.to_owned()))
 }
 
 /// Checks that the environment allows a server without TLS, if it names one.
