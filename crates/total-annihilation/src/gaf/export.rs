@@ -20,13 +20,19 @@ pub fn sprite(picture: gaf::Picture, palette: &Palette) -> Option<Picture> {
         }
         gaf::Pixels::Indexed(sprite) => {
             let mut colors = palette.opaque();
-            let mut pixels = sprite.indices.iter().zip(&sprite.mask);
+            let pixels = sprite.indices.iter().zip(&sprite.mask);
             // All transparent pixels have the same index, the key.
-            let key = pixels.clone().find(|&(_, &mask)| mask == 0);
-            let key = key.map(|(&key, _)| key);
+            let key = sprite.mask.iter().position(|&mask| mask == 0);
+            let key = key.and_then(|at| sprite.indices.get(at).copied());
+            // Without an early end: that compiles to vector instructions.
+            let has_opaque = |key| {
+                let pixels = pixels.clone();
+                pixels.fold(false, |has, (&index, &mask)| {
+                    has | ((index == key) & (mask != 0))
+                })
+            };
             match key {
-                Some(key) if pixels.any(|(&index, &mask)| index == key && mask != 0) => {
-                    let pixels = sprite.indices.iter().zip(&sprite.mask);
+                Some(key) if has_opaque(key) => {
                     let color = |(&index, &mask): (&u8, &u8)| match mask {
                         0 => [0; 4],
                         _ => colors[usize::from(index)],
