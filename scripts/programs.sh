@@ -181,7 +181,7 @@ exported() {
 # source_on_nfs: the server of an archive on NFS goes away and comes back, in a guest,
 # because few kernels of build machines have a client of NFS.
 source_on_nfs() {
-    local log=$work/guest.log
+    local log=$work/guest.log rounds=$((minutes < 10 ? minutes : 10))
     command -v linux.uml >"$log" && command -v modprobe >"$log" || {
         echo "skipped: source_on_nfs: needs user-mode-linux and kmod"
         return
@@ -189,11 +189,11 @@ source_on_nfs() {
     mkdir -p "$work/guest" "$work/uml/lib"
     ln -s /usr/lib/uml/modules "$work/uml/lib"
     nfs_config "$work/guest/export" source "$work/guest/recovery" >"$work/guest.conf"
-    timeout "$((2 * minutes + 2))m" linux.uml root=/dev/root rootfstype=hostfs rootflags=/ ro quiet mem=768M \
+    timeout "$((2 * rounds + 2))m" linux.uml root=/dev/root rootfstype=hostfs rootflags=/ ro quiet mem=768M \
         con=null con0=null,fd:1 init="$PWD/scripts/nfs-guest" \
-        work="$work" programs="$PROGRAMS" rounds="$minutes" </dev/null >"$log" 2>&1
-    (($(grep -c ^survived "$log") == 4 * minutes)) || { cat "$log" && return 1; }
-    add_row "a source on NFS whose server stops or is killed, mounted soft and hard" $((4 * minutes)) \
+        work="$work" programs="$PROGRAMS" rounds="$rounds" </dev/null >"$log" 2>&1
+    (($(grep -c ^survived "$log") == 4 * rounds)) || { cat "$log" && return 1; }
+    add_row "a source on NFS whose server stops or is killed, mounted soft and hard" $((4 * rounds)) \
         "cached bytes; EIO or a reader that can be killed; then every byte right; unmounted without the server"
 }
 
