@@ -127,7 +127,7 @@ fn list(folder: &Path, path: &str, names: &mut Vec<String>) {
     }
 }
 
-/// Returns the type of a file of the explorer; `None` for what is no part of it.
+/// Returns the type of a file of the explorer; `None` for other files.
 fn media_type(name: &str) -> Option<&'static str> {
     Some(match name.rsplit('.').next()? {
         "html" => "text/html; charset=utf-8",

@@ -131,7 +131,7 @@ impl<T> Drop for EndsWithPanic<'_, T> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.end();
-            // Nobody else may take these, and others may wait for what they become.
+            // The last worker may be gone, and threads may wait for results of these.
             let left = std::mem::take(&mut lock(&self.0.state).values);
             drop(left);
         }

@@ -1,5 +1,5 @@
-//! Tests of the queue between a walk and its workers with threads of the system; `tests/locks.rs` runs it in
-//! every order.
+//! Tests of the queue between a walk and its workers with threads of the system;
+//! `tests/locks.rs` runs it in every order.
 
 use std::thread;
 
