@@ -58,15 +58,17 @@ impl Picture {
         let Pixels::Indexed { bits, rows, .. } = &self.pixels else {
             return None;
         };
+        if *bits == 8 {
+            return Some(rows.clone());
+        }
         let width = self.width as usize;
-        let per_byte = if *bits == 4 { 2 } else { 1 };
-        let index = |row: &[u8], x: usize| match bits {
-            4 => row[x / 2] >> (4 * (1 - x % 2)) & 15,
-            _ => row[x],
-        };
-        let rows = rows.chunks_exact(width.div_ceil(per_byte));
-        let indices = rows.flat_map(|row| (0..width).map(move |x| index(row, x)));
-        Some(indices.collect())
+        let mut indices = Vec::with_capacity(2 * rows.len());
+        for row in rows.chunks_exact(width.div_ceil(2)) {
+            let end = indices.len() + width;
+            indices.extend(row.iter().flat_map(|pair| [pair >> 4, pair & 15]));
+            indices.truncate(end);
+        }
+        Some(indices)
     }
 
     /// Returns red, green, blue and alpha of every pixel, without a copy of true colors.
@@ -82,11 +84,14 @@ impl Picture {
         match &self.pixels {
             Pixels::Rgba(pixels) => pixels.clone(),
             Pixels::Indexed { palette, .. } => {
-                let indices = self.indices().unwrap_or_default().into_iter();
-                let color = |index: u8| palette.get(usize::from(index)).copied();
-                indices
-                    .map(|index| color(index).unwrap_or_default())
-                    .collect()
+                // With a color for each index, no pixel needs a check.
+                let mut colors = [[0; 4]; 256];
+                for (color, given) in colors.iter_mut().zip(palette) {
+                    *color = *given;
+                }
+                let indices = self.indices().unwrap_or_default();
+                let colors = indices.iter().map(|&index| colors[usize::from(index)]);
+                colors.collect()
             }
         }
     }

@@ -99,21 +99,32 @@ fn scaled(pixels: &[[u8; 4]], width: usize, to_width: usize, to_height: usize) -
         for x in 0..to_width {
             let columns = covered(x, width, to_width);
             let mut sum = [0_u64; 4];
-            let mut count = 0;
             for row in rows.clone() {
-                for &[red, green, blue, alpha] in &pixels[row * width..][columns.clone()] {
-                    let weight = u64::from(alpha);
-                    for (sum, part) in sum.iter_mut().zip([red, green, blue]) {
-                        *sum += weight * u64::from(part);
-                    }
-                    sum[3] += weight;
-                    count += 1;
+                for part in pixels[row * width..][columns.clone()].chunks(MAX_SUMMED) {
+                    let part = weighted_sum(part).map(u64::from);
+                    sum = std::array::from_fn(|at| sum[at] + part[at]);
                 }
             }
+            let count = rows.len() as u64 * columns.len() as u64;
             scaled.push(mean(sum, count));
         }
     }
     scaled
+}
+
+/// Number of pixels whose sum fits into 32 bits, which are added more quickly.
+const MAX_SUMMED: usize = 1 << 16;
+
+/// Returns the sum of colors with alpha as weight, and of alpha.
+fn weighted_sum(pixels: &[[u8; 4]]) -> [u32; 4] {
+    pixels.iter().fold([0; 4], |sum, pixel| {
+        let weight = u32::from(pixel[3]);
+        let part = |at: usize| match at {
+            3 => weight,
+            at => weight * u32::from(pixel[at]),
+        };
+        std::array::from_fn(|at| sum[at] + part(at))
+    })
 }
 
 /// Returns the integer factor between two sizes, if it is one.
