@@ -173,8 +173,11 @@ impl Wanted {
             }
         }
         for (namespace, name) in unknown {
-            let namespace = text(namespace);
-            missing += &format!("<X:{name} xmlns:X=\"{namespace}\"/>");
+            missing += &match &*text(namespace) {
+                // A prefix cannot stand for no namespace.
+                "" => format!("<{name} xmlns=\"\"/>"),
+                namespace => format!("<X:{name} xmlns:X=\"{namespace}\"/>"),
+            };
         }
         for (properties, status) in [(found, "200 OK"), (missing, "404 Not Found")] {
             if !properties.is_empty() {
@@ -435,6 +438,31 @@ mod tests {
             ],
         );
         assert_eq!(Wanted::parse(some.as_bytes()).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_property_without_a_namespace_is_named_without_a_prefix() {
+        let wanted = Wanted::parse(prop("<a xmlns=''/>").as_bytes()).unwrap();
+        let attr = Attr {
+            ino: crate::mount::Ino::ROOT,
+            kind: FileKind::Directory,
+            size: 0,
+            mode: 0o555,
+            modified: 0,
+            nlink: 1,
+            lasting: true,
+        };
+        let entry = Entry {
+            name: "",
+            attr,
+            tag: None,
+        };
+        let mut out = String::new();
+        wanted.write(&mut out, &entry);
+        assert!(
+            out.contains("<a xmlns=\"\"/>") && !out.contains("X:"),
+            "{out}"
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::io::BufRead;
 
+use hpimount_record::shortened;
 use quick_xml::encoding::Decoder;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
@@ -25,7 +26,7 @@ pub(super) fn read(list: impl BufRead, dat: &mut Dat) -> Result<(), String> {
         let event = reader.read_event_into(&mut buffer);
         let at = reader.buffer_position();
         let wrong = |problem: &dyn std::fmt::Display| format!("at byte {at}: {problem}");
-        let event = event.map_err(|error| wrong(&error))?;
+        let event = event.map_err(|error| wrong(&cause(error)))?;
         if matches!(event, Event::Eof) {
             break;
         }
@@ -43,6 +44,11 @@ pub(super) fn read(list: impl BufRead, dat: &mut Dat) -> Result<(), String> {
         true => Ok(()),
         false => Err("is not a list in Logiqx XML: it has no <datafile>".to_owned()),
     }
+}
+
+/// Returns the message of an error, which may quote any part of the list.
+fn cause(error: impl std::fmt::Display) -> String {
+    shortened(&error.to_string())
 }
 
 /// Handles a tag: a title, a file, or something else.
@@ -76,11 +82,10 @@ impl Tag<'_> {
     /// Returns the value of an attribute.
     fn text(&self, name: &str) -> Result<Option<String>, String> {
         let attribute = self.tag.try_get_attribute(name);
-        let Some(attribute) = attribute.map_err(|error| error.to_string())? else {
+        let Some(attribute) = attribute.map_err(cause)? else {
             return Ok(None);
         };
         let text = attribute.decoded_and_normalized_value(XmlVersion::Implicit1_0, self.decoder);
-        text.map(|text| Some(text.into_owned()))
-            .map_err(|error| error.to_string())
+        text.map(|text| Some(text.into_owned())).map_err(cause)
     }
 }

@@ -112,6 +112,16 @@ mod tests {
     }
 
     #[test]
+    fn a_message_does_not_quote_a_long_tag() {
+        let text = format!("<datafile><header></{}>", "x".repeat(5000));
+        let message = Dat::read(text.as_bytes()).err().unwrap();
+        assert!(
+            message.starts_with("at byte ") && message.len() < 200,
+            "{message}"
+        );
+    }
+
+    #[test]
     fn other_data_is_rejected_with_its_position() {
         assert!(
             Dat::read(&b"<html></html>"[..])
