@@ -1,8 +1,9 @@
 //! The pages: what `build.rs` has embedded, and one that needs no JavaScript.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::io::Read;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use flate2::read::GzDecoder;
@@ -52,6 +53,22 @@ const ENTRIES: usize = 1000;
 /// Number of bytes of a text on it.
 const TEXT: u32 = 64 << 10;
 
+/// The files without compression, by their names: clients that know none share these bytes.
+static PLAIN: LazyLock<HashMap<&str, (&Embedded, Bytes)>> = LazyLock::new(|| {
+    let files = FILES.iter().filter(|file| file.encoding != BROTLI);
+    let plain = |file: &'static Embedded| {
+        let mut bytes = Vec::new();
+        match file.encoding {
+            "" => return Some(Bytes::from_static(file.bytes)),
+            _ => GzDecoder::new(file.bytes).read_to_end(&mut bytes).ok()?,
+        };
+        Some(bytes.into())
+    };
+    files
+        .filter_map(|file| Some((file.name, (file, plain(file)?))))
+        .collect()
+});
+
 /// Returns whether the explorer is built in.
 pub fn has_explorer() -> bool {
     embedded(INDEX).next().is_some()
@@ -86,25 +103,30 @@ const PACKAGES: &str = "licences.txt";
 /// The names and versions of the crates that the program is built of or tested with.
 const CRATES: &str = include_str!(concat!(env!("OUT_DIR"), "/crates.txt"));
 
-/// Answers with the licences of what the program consists of.
-pub(super) fn licences() -> Answer {
+/// The licences of what the program consists of, which all clients share.
+static LICENCES: LazyLock<Bytes> = LazyLock::new(|| {
     let own = [
         include_str!("../../LICENSE-MIT"),
         "\nor\n\n",
         include_str!("../../LICENSE-APACHE"),
     ]
     .concat();
-    let text = |name| Some(String::from_utf8_lossy(&plain_bytes(name)?.1).into_owned());
+    let text = |name| Some(String::from_utf8_lossy(&PLAIN.get(name)?.1));
     let others = match (text(NOTICES), text(PACKAGES)) {
-        (Some(notices), _) => notices,
+        (Some(notices), _) => notices.into_owned(),
         (None, packages) => format!(
             "These crates are in the program, or were used to test it. Their licences allow that, \
              and are in their packages at https://crates.io.\n\n{CRATES}\n{}",
             packages.unwrap_or_default()
         ),
     };
-    let text = format!("{own}\n{others}");
-    Answer::text(Policy::Data, "text/plain; charset=utf-8", text)
+    format!("{own}\n{others}").into()
+});
+
+/// Answers with the licences of what the program consists of.
+pub(super) fn licences() -> Answer {
+    let kind = "text/plain; charset=utf-8";
+    Answer::text(Policy::Data, kind, LICENCES.clone())
 }
 
 /// Answers with a file of a page.
@@ -135,7 +157,9 @@ fn sent(head: &Head, name: &str) -> Option<Answer> {
     };
     let (file, bytes, encoding) = match embedded(name).find(is_accepted) {
         Some(file) => (file, Bytes::from_static(file.bytes), file.encoding),
-        None => plain_bytes(name).map(|(file, bytes)| (file, bytes, ""))?,
+        None => PLAIN
+            .get(name)
+            .map(|(file, bytes)| (*file, bytes.clone(), ""))?,
     };
     let tag = Tag::Strong(format!("{}{encoding}", file.tag));
     let size = bytes.len() as u64;
@@ -156,17 +180,6 @@ fn sent(head: &Head, name: &str) -> Option<Answer> {
     answer.length = Some(size);
     answer.body = super::answer::Content::Bytes(bytes);
     Some(answer)
-}
-
-/// Returns an embedded file and its bytes without compression.
-fn plain_bytes(name: &str) -> Option<(&'static Embedded, Bytes)> {
-    let file = embedded(name).find(|file| file.encoding != BROTLI)?;
-    if file.encoding.is_empty() {
-        return Some((file, Bytes::from_static(file.bytes)));
-    }
-    let mut bytes = Vec::new();
-    GzDecoder::new(file.bytes).read_to_end(&mut bytes).ok()?;
-    Some((file, bytes.into()))
 }
 
 /// The page while it is developed: from the folder that `HPIMOUNT_WEB_DIR` names.

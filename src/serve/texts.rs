@@ -127,7 +127,7 @@ impl Texts {
         *lock(&self.collected) = Collected::Running;
         self.bar.set_position(0);
         let (rows, received) = sync_channel(MAX_WAITING);
-        let (all, is_complete) = sync_channel(1);
+        let (all, ended) = sync_channel(1);
         let received = Rows {
             rows: received,
             all,
@@ -135,8 +135,7 @@ impl Texts {
         requests.send(Request::Collect(received)).ok()?;
         let read = index(vfs, THREADS, EXPANSION, &rows, &self.bar);
         drop(rows);
-        let is_complete = read.is_ok() && is_complete.recv().is_ok();
-        Some(match is_complete {
+        Some(match read.is_ok() && ended.recv().is_ok() {
             true => Collected::Done,
             false => Collected::Partial,
         })

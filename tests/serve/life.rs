@@ -22,19 +22,18 @@ fn server(fixture: &Fixture) -> Server {
     Server::start([&fixture.archive])
 }
 
-/// Requests the large file, and reads nothing of it.
-fn stalled(server: &Server) -> std::net::TcpStream {
+/// Requests a path, and reads nothing of the answer.
+fn stalled_at(server: &Server, path: &str) -> std::net::TcpStream {
     let mut stream = server.connect();
     let token = format!("Bearer {}", server.token);
     let headers = [("Authorization", token.as_str())];
-    write_request(
-        &mut stream,
-        "GET",
-        "/files/large.bin",
-        &server.address,
-        &headers,
-    );
+    write_request(&mut stream, "GET", path, &server.address, &headers);
     stream
+}
+
+/// Requests the large file, and reads nothing of it.
+fn stalled(server: &Server) -> std::net::TcpStream {
+    stalled_at(server, "/files/large.bin")
 }
 
 #[test]
@@ -122,6 +121,17 @@ fn clients_that_stop_reading_disturb_nobody_and_get_their_file() {
     let mut all = Vec::new();
     last.read_to_end(&mut all).unwrap();
     assert!(all.ends_with(&noise(3, 24 << 20)));
+}
+
+#[test]
+fn clients_without_compression_share_the_bytes_of_the_explorer() {
+    let fixture = Fixture::new();
+    let server = server(&fixture);
+    let before = server.memory();
+    let all: Vec<_> = (0..100).map(|_| stalled_at(&server, "/licences")).collect();
+    thread::sleep(Duration::from_secs(1));
+    let more = server.memory().saturating_sub(before) >> 20;
+    assert!(more < 24, "{more} MiB for {} clients", all.len());
 }
 
 /// Serves it with little memory.

@@ -159,6 +159,7 @@ mod tests {
             assert!(refused.contains("a key of another folder"), "{refused}");
         }
     }
+
     #[test]
     fn messages_about_keys_are_short_and_control_no_terminal() {
         let hostile = format!("mods/a&#x1b;[2J{}", "b".repeat(9000));
