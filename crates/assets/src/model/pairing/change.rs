@@ -166,33 +166,32 @@ impl<'a> At<'a> {
     }
 }
 
-/// A triangle: its material and the places of its corners, beginning with the smallest.
+/// A triangle: its material and the places of its corners, turned to the smallest order.
 type Key = (usize, [u32; 3]);
 
 impl Comparison<'_> {
-    /// Returns true if both meshes have the same triangles, in any order.
+    /// Returns true if both meshes have the same triangles, in any order. The edited mesh
+    /// may have more degenerate ones, because models are shown without them.
     fn has_same_triangles(&self, places: &mut Places) -> bool {
-        if self.shown.triangles() != self.edited.triangles() {
-            return false;
-        }
         let mut known: HashMap<Key, Vec<[u32; 3]>> = HashMap::new();
         for (material, triangle) in triangles(self.shown) {
             let (key, triangle) = key(self.shown, material, triangle, places);
             known.entry(key).or_default().push(triangle);
         }
-        triangles(self.edited).all(|(material, triangle)| {
+        let are_same = triangles(self.edited).all(|(material, triangle)| {
             let (key, triangle) = key(self.edited, material, triangle, places);
-            let Some(same) = known.get_mut(&key) else {
-                return false;
-            };
             let is_it = |other: &[u32; 3]| {
                 // The order of corners at one place does not matter.
                 let is_same = |old, new| self.is_same(At(self.shown, old), At(self.edited, new));
                 (0..3).any(|turn| (0..3).all(|n| is_same(other[(n + turn) % 3], triangle[n])))
             };
-            let found = same.iter().take(MAX_SAME).position(is_it);
-            found.map(|found| same.swap_remove(found)).is_some()
-        })
+            let paired = known.get_mut(&key).and_then(|same| {
+                let found = same.iter().take(MAX_SAME).position(is_it);
+                found.map(|found| same.swap_remove(found))
+            });
+            paired.is_some() || is_degenerate(self.edited, triangle)
+        });
+        are_same && known.values().all(Vec::is_empty)
     }
 
     /// Returns true if two corners are equal except for rounding.
@@ -339,13 +338,21 @@ fn by_material(mesh: &Mesh) -> BTreeMap<usize, Vec<[u32; 3]>> {
     all
 }
 
+/// Returns true if two corners of a triangle are at the same position.
+fn is_degenerate(mesh: &Mesh, triangle: [u32; 3]) -> bool {
+    let [a, b, c] = triangle.map(|corner| At(mesh, corner).point());
+    a == b || b == c || c == a
+}
+
 /// Returns a triangle's key, and its corners in the order of the key.
 fn key(mesh: &Mesh, material: usize, triangle: [u32; 3], places: &mut Places) -> (Key, [u32; 3]) {
     let at = triangle.map(|corner| {
         let point = mesh.corners[corner as usize].point;
         places.number(mesh.points[point as usize])
     });
-    let first = (0..3).min_by_key(|&n| at[n]).unwrap_or_default();
-    let turned = |all: [u32; 3]| [0, 1, 2].map(|n| all[(first + n) % 3]);
-    ((material, turned(at)), turned(triangle))
+    let turned = |all: [u32; 3], first: usize| [0, 1, 2].map(|n| all[(first + n) % 3]);
+    // Two corners may be at one place.
+    let first = (0..3).min_by_key(|&first| turned(at, first));
+    let first = first.unwrap_or_default();
+    ((material, turned(at, first)), turned(triangle, first))
 }
