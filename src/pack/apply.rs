@@ -387,13 +387,13 @@ impl DryRun {
         };
         let row = |applied: &Applied| {
             let bytes = applied.new_file().map(|new| new.len().to_string());
-            let new = match applied.action {
+            let new = match applied.action() {
                 Action::Delete => String::new(),
                 _ => place(&after, applied.path()),
             };
             let old = place(&before, applied.path());
             [
-                applied.action.name().to_owned(),
+                applied.action().name().to_owned(),
                 applied.path().to_owned(),
                 old,
                 new,

@@ -3,23 +3,33 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The identity of a file, independent of its name. It does not change when the
-/// file is moved, written to or changes its mode.
+/// file is moved, written to or changes its mode. There may be millions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileIdentity {
-    pub(super) device: u64,
-    pub(super) inode: u64,
-    /// The birth time in nanoseconds since 1970 UTC; 0 if the file system has none. It
-    /// distinguishes an inode from earlier ones with the same number.
-    pub(super) born: i64,
+    inode: u64,
+    /// A hash of its device and birth time. These distinguish an inode from others with
+    /// the same number, now and earlier.
+    origin: u64,
 }
 
 impl FileIdentity {
+    /// Creates an identity. `born` is the birth time in nanoseconds since 1970 UTC, or 0 if
+    /// the file system has none.
+    pub(super) fn new(device: u64, inode: u64, born: i64) -> Self {
+        let origin = hash_of((device, born));
+        Self { inode, origin }
+    }
+
     /// Returns a number that other files are unlikely to have.
     pub fn number(self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.hash(&mut hasher);
-        hasher.finish()
+        hash_of(self)
     }
+}
+
+fn hash_of(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The type of a file.
@@ -61,9 +71,7 @@ impl FileStat {
     /// Returns a number that changes whenever the contents of the file may have
     /// changed.
     pub fn version(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        (self.identity, self.size, self.modified, self.times).hash(&mut hasher);
-        hasher.finish()
+        hash_of((self.identity, self.size, self.modified, self.times))
     }
 
     /// Returns what changes with the contents of the file, but not with its names.

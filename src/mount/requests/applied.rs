@@ -52,13 +52,13 @@ impl AppliedFiles {
     }
 
     /// Returns the file at a path in the mount.
-    pub(crate) fn get(&self, path: &str) -> Option<&NewFile> {
+    pub(crate) fn get(&self, path: &str) -> Option<NewFile> {
         self.find(path)?.new_file()
     }
 
     /// Returns what became of the file at a path in the mount.
     pub(crate) fn action(&self, path: &str) -> Option<Action> {
-        self.find(path).map(|applied| applied.action)
+        self.find(path).map(Applied::action)
     }
 
     fn find(&self, path: &str) -> Option<&Applied> {
@@ -78,7 +78,7 @@ impl AppliedFiles {
     }
 
     /// Returns all files with their paths in the mount, sorted.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &NewFile)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, NewFile)> {
         let files = self.files.iter();
         files.filter_map(|applied| Some((applied.path(), applied.new_file()?)))
     }

@@ -115,15 +115,13 @@ mod system {
     pub(super) fn from(stat: &Statx) -> FileStat {
         let is_born = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
         let changed = (stat.stx_ctime.tv_sec, stat.stx_ctime.tv_nsec.into());
+        let born = match is_born {
+            true => nanoseconds(stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec.into()),
+            false => 0,
+        };
+        let device = makedev(stat.stx_dev_major, stat.stx_dev_minor);
         FileStat {
-            identity: FileIdentity {
-                device: makedev(stat.stx_dev_major, stat.stx_dev_minor),
-                inode: stat.stx_ino,
-                born: match is_born {
-                    true => nanoseconds(stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec.into()),
-                    false => 0,
-                },
-            },
+            identity: FileIdentity::new(device, stat.stx_ino, born),
             kind: kind(
                 FileType::from_raw_mode(stat.stx_mode.into()),
                 makedev(stat.stx_rdev_major, stat.stx_rdev_minor),
@@ -156,16 +154,13 @@ mod system {
     #[allow(clippy::unnecessary_cast)]
     fn from(stat: &Stat) -> FileStat {
         let changed = (stat.st_ctime as i64, stat.st_ctime_nsec as i64);
+        // File systems without birth times have -1 or 0 there.
+        let born = match stat.st_birthtime > 0 {
+            true => nanoseconds(stat.st_birthtime as i64, stat.st_birthtime_nsec as i64),
+            false => 0,
+        };
         FileStat {
-            identity: FileIdentity {
-                device: stat.st_dev as u64,
-                inode: stat.st_ino as u64,
-                // File systems without birth times have -1 or 0 there.
-                born: match stat.st_birthtime > 0 {
-                    true => nanoseconds(stat.st_birthtime as i64, stat.st_birthtime_nsec as i64),
-                    false => 0,
-                },
-            },
+            identity: FileIdentity::new(stat.st_dev as u64, stat.st_ino as u64, born),
             kind: kind(FileType::from_raw_mode(stat.st_mode), stat.st_rdev as u64),
             size: stat.st_size as u64,
             modified: stat.st_mtime as i64,

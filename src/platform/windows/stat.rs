@@ -63,12 +63,9 @@ impl FileStat {
         let written = i64::try_from(written).unwrap_or_default() - EPOCH;
         let modified = written.div_euclid(SECOND);
         let nanoseconds = written.rem_euclid(SECOND) * 100;
+        let born = found.creation_time().unwrap_or_default() as i64;
         Ok(Self {
-            identity: FileIdentity {
-                device: found.volume_serial_number(),
-                inode: found.file_index(),
-                born: found.creation_time().unwrap_or_default() as i64,
-            },
+            identity: FileIdentity::new(found.volume_serial_number(), found.file_index(), born),
             kind: match kind {
                 _ if kind.is_symlink() => FileKind::Link,
                 _ if kind.is_dir() => FileKind::Directory,

@@ -130,6 +130,17 @@ impl NewFiles {
             checksums: OnceLock::new(),
         })
     }
+
+    /// Returns the path of a file in the folder of changes.
+    pub(super) fn path(&self, number: u32) -> &str {
+        self.table.path(number as usize)
+    }
+}
+
+impl fmt::Debug for NewFiles {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("NewFiles").finish_non_exhaustive()
+    }
 }
 
 /// A file with the new contents of an entry.
@@ -162,11 +173,19 @@ impl NewFile {
         Self(Place::Row(files.clone(), number))
     }
 
+    /// Returns its folder and its number there; `None` if it is alone.
+    pub(super) fn row(&self) -> Option<(&Arc<NewFiles>, u32)> {
+        match &self.0 {
+            Place::Alone(_) => None,
+            Place::Row(files, number) => Some((files, *number)),
+        }
+    }
+
     /// Returns its path in the folder of changes, for messages.
     pub fn path(&self) -> &str {
         match &self.0 {
             Place::Alone(alone) => &alone.path,
-            Place::Row(files, number) => files.table.path(*number as usize),
+            Place::Row(files, number) => files.path(*number),
         }
     }
 

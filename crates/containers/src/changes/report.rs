@@ -1,8 +1,9 @@
 //! What became of a folder of changes: counts, notes and refusals.
 
 use std::fmt;
+use std::sync::Arc;
 
-use super::new_file::NewFile;
+use super::new_file::{NewFile, NewFiles};
 
 /// How much a note matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,25 +79,23 @@ impl Action {
     }
 }
 
-/// A change that is applied.
+/// A change that is applied. There may be hundreds of thousands.
 #[derive(Debug, Clone)]
-pub struct Applied {
-    /// What becomes of it.
-    pub action: Action,
-    entry: Entry,
-}
+pub struct Applied(Entry);
 
 /// The entry that a change is of.
 #[derive(Debug, Clone)]
 enum Entry {
-    /// It has the same path in a mount as its contents have in the folder of changes.
-    Same(NewFile),
+    /// It has the same path in a mount as its contents, a file with a number, have in the
+    /// folder of changes.
+    Same(Action, Arc<NewFiles>, u32),
     Other(Box<Other>),
 }
 
 /// An entry with a path in a mount.
 #[derive(Debug, Clone)]
 struct Other {
+    action: Action,
     path: Box<str>,
     new: Option<NewFile>,
 }
@@ -104,36 +103,45 @@ struct Other {
 impl Applied {
     /// Creates a change of the entry at `path` in a mount.
     pub(super) fn new(action: Action, path: String, new: Option<NewFile>) -> Self {
-        let entry = match new {
-            Some(new) if *new.path() == *path => Entry::Same(new),
-            new => {
-                let path = path.into();
-                Entry::Other(Box::new(Other { path, new }))
-            }
-        };
-        Self { action, entry }
+        let same = new.as_ref().filter(|new| *new.path() == *path);
+        Self(match same.and_then(NewFile::row) {
+            Some((files, number)) => Entry::Same(action, files.clone(), number),
+            None => Entry::Other(Box::new(Other {
+                action,
+                path: path.into(),
+                new,
+            })),
+        })
+    }
+
+    /// Returns what becomes of the entry.
+    pub fn action(&self) -> Action {
+        match &self.0 {
+            Entry::Same(action, ..) => *action,
+            Entry::Other(other) => other.action,
+        }
     }
 
     /// Returns the path of the entry in a mount.
     pub fn path(&self) -> &str {
-        match &self.entry {
-            Entry::Same(new) => new.path(),
+        match &self.0 {
+            Entry::Same(_, files, number) => files.path(*number),
             Entry::Other(other) => &other.path,
         }
     }
 
     /// Returns its contents; `None` for a directory and for a deleted entry.
-    pub fn new_file(&self) -> Option<&NewFile> {
-        match &self.entry {
-            Entry::Same(new) => Some(new),
-            Entry::Other(other) => other.new.as_ref(),
+    pub fn new_file(&self) -> Option<NewFile> {
+        match &self.0 {
+            Entry::Same(_, files, number) => Some(NewFile::of(files, *number)),
+            Entry::Other(other) => other.new.clone(),
         }
     }
 
     /// Returns its memory on the heap, in bytes.
     fn heap_size(&self) -> usize {
-        match &self.entry {
-            Entry::Same(_) => 0,
+        match &self.0 {
+            Entry::Same(..) => 0,
             Entry::Other(other) => size_of::<Other>() + other.path.len(),
         }
     }
@@ -238,7 +246,7 @@ impl Report {
     pub fn count(&self, action: Action) -> usize {
         self.applied
             .iter()
-            .filter(|applied| applied.action == action)
+            .filter(|applied| applied.action() == action)
             .count()
     }
 

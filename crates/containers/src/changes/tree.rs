@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use super::new_file::NewFile;
 use crate::io::{Compact, Error, Result};
 use crate::text::{Name, file_name, numbered};
-use crate::volume::{Entry, FileId, MAX_ENTRIES, NodeId, Sink, no_such_file};
+use crate::volume::{AssetType, Entry, FileId, MAX_ENTRIES, NodeId, Sink, no_such_file};
 
 /// The kind of a node.
 #[derive(Debug, Clone, Copy)]
@@ -108,6 +108,17 @@ impl From<PackedKind> for RowKind {
     }
 }
 
+/// A file of the original as it is kept.
+struct FileRow {
+    file: FileId,
+    /// The number of its asset type; `u32::MAX` without one.
+    asset: u32,
+    /// In bytes; `u64::MAX` if it is not known.
+    size: u64,
+    /// In seconds since 1970 UTC; `i64::MIN` if it is not known.
+    modified: i64,
+}
+
 /// The first and the last node of a directory; 0 without any.
 #[derive(Clone, Copy, Default)]
 struct List {
@@ -128,8 +139,10 @@ pub struct Tree {
     renamed: HashMap<u32, Box<str>>,
     /// Names in the original that are not the bytes of names in the mount.
     raw: HashMap<u32, Box<[u8]>>,
-    /// The entries of files of the original.
-    entries: Vec<Entry>,
+    /// The files of the original.
+    entries: Vec<FileRow>,
+    /// The types of those that are assets.
+    assets: Vec<AssetType>,
     /// The node of each file, by its number; 0 if it has none.
     files: Vec<u32>,
     /// The nodes of the original, by their directories and names without case.
@@ -156,6 +169,7 @@ impl Default for Tree {
             renamed: HashMap::new(),
             raw: HashMap::new(),
             entries: Vec::new(),
+            assets: Vec::new(),
             files: Vec::new(),
             by_name: Vec::new(),
             first_added: usize::MAX,
@@ -181,11 +195,21 @@ impl Tree {
             kind: match row.kind.into() {
                 RowKind::Directory(_) => Kind::Directory,
                 RowKind::Added => Kind::File(None),
-                RowKind::File(entry) => Kind::File(Some(self.entries[entry as usize])),
+                RowKind::File(entry) => Kind::File(Some(self.entry(entry))),
                 RowKind::Link(file) => Kind::Link(NodeId(file)),
             },
             fate: &row.fate,
             is_added: node.0 as usize >= self.first_added,
+        }
+    }
+
+    fn entry(&self, number: u32) -> Entry {
+        let row = &self.entries[number as usize];
+        Entry {
+            file: row.file,
+            size: (row.size != u64::MAX).then_some(row.size),
+            modified: (row.modified != i64::MIN).then_some(row.modified),
+            asset: self.assets.get(row.asset as usize).copied(),
         }
     }
 
@@ -539,7 +563,17 @@ impl Sink for Tree {
         }
         let node = self.declare(parent, name, RowKind::File(self.entries.len() as u32))?;
         self.entries.make_room(1);
-        self.entries.push(entry);
+        let asset = match entry.asset {
+            Some(_) => self.assets.len() as u32,
+            None => u32::MAX,
+        };
+        self.assets.extend(entry.asset);
+        self.entries.push(FileRow {
+            file: entry.file,
+            asset,
+            size: entry.size.unwrap_or(u64::MAX),
+            modified: entry.modified.unwrap_or(i64::MIN),
+        });
         if self.files.len() <= number {
             self.files.make_room(number + 1 - self.files.len());
             self.files.resize(number + 1, 0);
