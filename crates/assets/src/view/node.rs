@@ -8,8 +8,8 @@ use hpimount_containers::io::Endian;
 use hpimount_record::{self as record, Record, Scope, Value};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::edit::field::{StoredField, stored_fields};
-use super::edit::place::Place;
+use super::field::{StoredField, stored_fields};
+use super::place::Place;
 use super::rows::{Columns, VALUE, take, take_value};
 
 /// The nodes of a list.

@@ -6,11 +6,11 @@ use hpimount_record::{Value, shortened};
 
 use super::pairs::{changed, is_same, paired};
 use super::patch::{Change, Content, Element, patched};
-use super::place::Encoded;
 use super::{Edit, What};
 use crate::view::AssetContext;
 use crate::view::import::Problems;
 use crate::view::node::{Elements, Node, Rule};
+use crate::view::place::Encoded;
 
 /// Changes of edited values.
 #[derive(Debug, Default)]

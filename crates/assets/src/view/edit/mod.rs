@@ -6,19 +6,17 @@
 //! other bytes stay.
 
 mod difference;
-pub(super) mod field;
 mod json;
 mod pairs;
 mod patch;
-pub(super) mod place;
 mod selector;
 
 pub use self::difference::number_named;
-pub use self::field::StoredField;
 pub use self::json::value_of_json;
 pub use self::pairs::is_same;
-pub use self::place::{Form, Place, Reference, id_of};
+pub use super::field::StoredField;
 pub use super::node::{Blank, Counted, Elements, Rule, Selector};
+pub use super::place::{Form, Place, Reference, id_of};
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};

@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use hpimount_record::Value;
 
-use super::place::Place;
 use super::{Disagreement, Edit, Problem};
 use crate::view::node::Counted;
+use crate::view::place::Place;
 
 /// A change of an asset.
 #[derive(Debug, Clone)]

@@ -4,8 +4,8 @@ use hpimount_record::Value;
 
 use super::difference::Differences;
 use super::pairs::is_same;
-use super::place::Encoded;
 use crate::view::node::{Node, Rule, Selector};
+use crate::view::place::Encoded;
 
 /// The name of the kind of a part, derived from the number.
 const KIND: &str = "kind";
