@@ -16,8 +16,8 @@ VENV = WORK / "venv"
 
 # Debian's packages of the other programs.
 PACKAGES = (
-    "archivemount bindfs curl dwarfs erofs-utils erofsfuse fio fuse-zip fuse3 innoextract libnfs-utils nginx-light"
-    " p7zip-full ripgrep squashfs-tools squashfuse wrk xorriso zip zstd"
+    "archivemount bindfs curl dwarfs erofs-utils erofsfuse fio fuse-zip fuse3 innoextract libarchive-tools libnfs-utils nginx-light"
+    " p7zip-full ripgrep squashfs-tools squashfuse unzip wrk xorriso zip zstd"
 ).split()
 
 # Mount command of the kernel's squashfs.
