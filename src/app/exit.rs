@@ -8,7 +8,7 @@ use crate::mount::{self, OpenCause, OpenError};
 use crate::pack;
 use hpimount_containers::{changes, io, write};
 
-/// Why nothing was done, with the message for the user.
+/// The reason why nothing was done, with the message for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The command line is invalid.

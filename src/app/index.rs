@@ -25,7 +25,7 @@ pub struct Index {
     pub sources: Vec<Sources>,
     /// Number of bytes that may be read for each byte of a source.
     pub expansion: u64,
-    /// Whether to show progress on a terminal.
+    /// True if progress is shown on a terminal.
     pub progress: bool,
 }
 

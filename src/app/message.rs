@@ -33,7 +33,7 @@ fn line(program: &str, text: impl Display) -> String {
     format!("{program}: {}", for_people(&printable(&text)))
 }
 
-/// What errors of the libraries say, and the option that helps.
+/// Texts in errors of the libraries, and the option that helps.
 const ADVICE: [(&str, &str); 2] = [
     ("needs a password", "-o password=@FILE gives it"),
     ("memory; the budget leaves", "-o cachesize= sets the budget"),

@@ -56,14 +56,14 @@ pub struct MountPlan {
     pub sources: Sources,
     /// The directory to mount on.
     pub mount_point: PathBuf,
-    /// How the mount behaves.
+    /// Options of the mount.
     pub options: MountOptions,
 }
 
 /// The options of a mount.
 #[derive(Debug, Clone, Default)]
 pub struct MountOptions {
-    /// Whether other users have access.
+    /// True if other users have access.
     pub allow_other: bool,
     /// User ID of the owner of all files; if it is not set, the mounting user.
     pub uid: Option<u32>,
@@ -74,25 +74,25 @@ pub struct MountOptions {
     /// Threads that answer requests; `None` for as many as cores, or 16 with
     /// sources on servers.
     pub threads: Option<usize>,
-    /// Whether to disable prefetching.
+    /// True if prefetching is disabled.
     pub no_prefetch: bool,
     /// Idle time after which the mount is unmounted, if any.
     pub idle: Option<Duration>,
-    /// How sources on servers are read.
+    /// Options for sources on servers.
     pub remote: RemoteOptions,
     /// File with the palette of pictures that have none of their own.
     pub palette: Option<PathBuf>,
     /// Folders of changes to apply to the source, the last one on top.
     pub apply: Vec<PathBuf>,
-    /// Whether to refuse changes that games may not find.
+    /// True if changes are refused that games may not find.
     pub apply_strict: bool,
     /// The folder for files that are saved into the mount, if it can be edited.
     pub edit: Option<PathBuf>,
-    /// Whether files that are refused are shown as desktop notifications.
+    /// True if refused files are shown as desktop notifications.
     pub notify: bool,
-    /// Where the password of encrypted archives comes from, if they have one.
+    /// Source of the password of encrypted archives, if they have one.
     pub password: Option<PasswordSource>,
-    /// Whether threads that read sources are not confined.
+    /// True if threads that read sources are not confined.
     pub no_sandbox: bool,
     /// Options of the file tree.
     pub vfs: crate::mount::Options,

@@ -11,7 +11,7 @@ use crate::pack::{
 use crate::platform::clean_up_on_signals;
 use crate::source::{DiskNames, NewFolder};
 
-/// What to write.
+/// A packing task.
 #[derive(Debug)]
 pub enum Pack {
     /// An archive of a directory.
@@ -38,25 +38,25 @@ pub enum Pack {
     Apply {
         /// The changes, the last ones on top.
         changes: Vec<PathBuf>,
-        /// What they change.
+        /// The source that they change.
         source: PathBuf,
-        /// What to write; `None` to print what would change.
+        /// The output; `None` to print what would change.
         out: Option<PathBuf>,
-        /// Whether changes are refused that games may not find.
+        /// True if changes are refused that games may not find.
         is_strict: bool,
         /// The names of files in folders of changes.
         names: DiskNames,
     },
 }
 
-/// How it is written.
+/// Output options.
 #[derive(Debug, Clone, Copy)]
 pub struct PackStyle {
-    /// Whether to overwrite what exists.
+    /// True if an existing output is overwritten.
     pub force: bool,
-    /// Whether to print what else may be of interest.
+    /// True if additional notes are printed.
     pub is_verbose: bool,
-    /// Whether to print errors only.
+    /// True if only errors are printed.
     pub is_quiet: bool,
 }
 
@@ -174,7 +174,7 @@ fn write_file(
     };
     bar.finish_and_clear();
     written?;
-    // What the first one refers to exists before it.
+    // Files that the first one refers to exist before it.
     beside.push(target);
     Ok(beside)
 }

@@ -14,7 +14,7 @@ use hpimount_containers::crypt::Password;
 /// Maximum length of a password in bytes.
 const MAX_LENGTH: usize = 4096;
 
-/// Where the password comes from.
+/// Source of the password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PasswordSource {
     /// The first line of a file.

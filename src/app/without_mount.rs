@@ -118,18 +118,18 @@ fn inspect_opened(
     Ok(failed.unwrap_or(ExitCode::SUCCESS))
 }
 
-/// What to extract, and where to.
+/// Options of an extraction, with its target.
 #[derive(Debug)]
 pub struct Extract {
-    /// What is extracted.
+    /// Selection of the files.
     pub style: ExtractStyle,
     /// The folder to write to.
     pub folder: PathBuf,
-    /// Whether to replace files that exist.
+    /// True if existing files are replaced.
     pub force: bool,
-    /// Whether entries get names that Windows can have.
+    /// True if entries get names that are valid on Windows.
     pub windows_names: bool,
-    /// Whether to show progress on a terminal.
+    /// True if progress is shown on a terminal.
     pub progress: bool,
 }
 
@@ -201,11 +201,11 @@ pub struct Check {
     pub list: Option<PathBuf>,
     /// Number of bytes that are read for each byte of a source at most.
     pub expansion: u64,
-    /// Whether to print findings as JSON.
+    /// True if findings are printed as JSON.
     pub json: bool,
-    /// Whether to show progress on a terminal.
+    /// True if progress is shown on a terminal.
     pub progress: bool,
-    /// Whether to list matters of style.
+    /// True if matters of style are listed.
     pub is_verbose: bool,
 }
 
@@ -277,15 +277,15 @@ pub struct Diff {
     pub sides: [Sources; 2],
     /// Number of bytes that are read for each byte of a side at most.
     pub expansion: u64,
-    /// Whether to print differences as JSON.
+    /// True if differences are printed as JSON.
     pub json: bool,
-    /// Whether to omit how assets have changed.
+    /// True if changes within assets are omitted.
     pub brief: bool,
-    /// Whether to show progress on a terminal.
+    /// True if progress is shown on a terminal.
     pub progress: bool,
-    /// Where to write the differences as a folder of changes.
+    /// The folder of changes to write the differences to, if any.
     pub folder: Option<PathBuf>,
-    /// Whether to compare archives in the sources as a whole.
+    /// True if archives in the sources are compared as a whole.
     pub whole: bool,
 }
 

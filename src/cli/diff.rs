@@ -52,7 +52,7 @@ pub struct Diff {
     json: bool,
     #[command(flatten)]
     bounds: Bounds,
-    /// What is read, and how.
+    /// Options for sources.
     #[command(flatten)]
     pub contents: Contents,
 }

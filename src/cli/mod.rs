@@ -56,7 +56,7 @@ const HPI: &str = "hpi";
     max_term_width = 100
 )]
 pub struct Hpi {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }

@@ -16,7 +16,7 @@ const OLD: &[(&str, &str, &str)] = &[
     ("hpipack", "--apply", "apply CHANGES... SOURCE OUT"),
 ];
 
-/// What became of `--generate KIND`, an option of all programs.
+/// The replacement of `--generate KIND`, an option of all programs.
 const GENERATE: (&str, &str) = ("--generate", "man [COMMAND]` or `hpi completions SHELL");
 
 /// Looks for an option that became a command.

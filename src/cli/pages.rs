@@ -320,7 +320,7 @@ const INDEX: &[Section] = &[
     SEE_ALSO,
 ];
 
-/// What ends programs that write.
+/// Section on the signals that end programs that write.
 const SIGNALS: Section = Section {
     heading: "SIGNALS",
     blocks: &[Block::Text(

@@ -1,18 +1,18 @@
-//! Why a command line is rejected.
+//! Reasons for rejecting a command line.
 
 use clap::error::ErrorKind;
 
 use super::HPI;
 use crate::platform::keep_window_open;
 
-/// What a window says that is opened for the program alone.
+/// Message in a window that is opened for the program alone.
 const IN_A_TERMINAL: &str = "hpi is used in a terminal, such as PowerShell. A file or folder that is \
                              dropped on it is shown in the browser.";
 
 /// The kind of a command line without a command, for which clap prints the help.
 const HELP: ErrorKind = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
 
-/// Why a command line is rejected.
+/// The reason for rejecting a command line.
 #[derive(Debug, thiserror::Error)]
 pub enum Rejected {
     /// A message of the parser, or the text of `--help` or `--version`.

@@ -64,7 +64,7 @@ pub struct Serve {
     /// machine.
     #[arg(long = "host", value_name = "NAME[:PORT]", value_parser = HostName::parse)]
     hosts: Vec<HostName>,
-    /// What is read, and how.
+    /// Options for sources.
     #[command(flatten)]
     pub contents: Contents,
 }

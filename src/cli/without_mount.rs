@@ -53,7 +53,7 @@ pub struct List {
     json: bool,
     #[command(flatten)]
     bounds: Bounds,
-    /// What is read, and how.
+    /// Options for sources.
     #[command(flatten)]
     pub contents: Contents,
 }
@@ -75,7 +75,7 @@ pub struct Cat {
     /// does, changes nothing in it.
     #[arg(short = 'O', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// What is read, and how.
+    /// Options for sources.
     #[command(flatten)]
     pub contents: Contents,
 }
@@ -117,7 +117,7 @@ pub struct Extract {
     windows_names: bool,
     #[command(flatten)]
     bounds: Bounds,
-    /// What is read, and how.
+    /// Options for sources.
     #[command(flatten)]
     pub contents: Contents,
 }
@@ -146,7 +146,7 @@ pub struct Check {
     json: bool,
     #[command(flatten)]
     bounds: Bounds,
-    /// What is read, and how.
+    /// Options for sources.
     #[command(flatten)]
     pub contents: Contents,
 }
@@ -168,7 +168,7 @@ pub struct Index {
     sources: Vec<OsString>,
     #[command(flatten)]
     bounds: Bounds,
-    /// What is read, and how.
+    /// Options for sources.
     #[command(flatten)]
     pub contents: Contents,
 }

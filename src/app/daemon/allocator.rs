@@ -37,7 +37,7 @@ mod gnu {
                 libc::M_MMAP_THRESHOLD,
                 LARGE_BLOCK,
             ),
-            // What a heap may keep free at its end.
+            // Maximum free memory that a heap keeps at its end.
             (
                 "MALLOC_TRIM_THRESHOLD_",
                 libc::M_TRIM_THRESHOLD,

@@ -14,7 +14,7 @@ use super::signals;
 use super::system_log::SystemLog;
 use crate::app::{ExitReason, Failure};
 
-/// What the background process writes to the pipe when the mount is ready.
+/// Message on the pipe from the background process: the mount is ready.
 const READY: [u8; 1] = *b"+";
 
 /// One of the two processes after forking.

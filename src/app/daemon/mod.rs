@@ -1,6 +1,6 @@
-//! What only some systems have of the process: the mount and its background, signals,
-//! sandboxes, limits, and archives that desktops open. This is the only file that asks for
-//! it; without FUSE, `elsewhere.rs` says what there is instead.
+//! The parts of the process that only some systems have: the mount and its background, signals,
+//! sandboxes, limits, and archives that desktops open. Only this file has conditions on the
+//! system; without FUSE, `elsewhere.rs` is the substitute.
 
 mod allocator;
 #[cfg(fuse)]

@@ -44,7 +44,7 @@ const WITHOUT: &str = "; `hpi list`, `hpi cat` and `hpi check` work without";
 /// Type of our mounts in the mount table.
 const FS_TYPE: &str = "fuse.hpimount";
 
-/// How long to wait for another mount to respond.
+/// Timeout for the response of another mount.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A mount of this process.
@@ -63,7 +63,7 @@ pub(super) struct Made {
     how: How,
 }
 
-/// How the mount was made, and therefore how it must be undone.
+/// Method by which the mount was made, and must be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
     /// This process, by the system call.
@@ -72,12 +72,12 @@ enum How {
     ByHelper,
 }
 
-/// How a mount can be used.
+/// Permitted uses of a mount.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Use {
-    /// Whether other users than the mounting one are answered.
+    /// True if users other than the mounting one are answered.
     pub(super) allow_other: bool,
-    /// Whether it can be edited.
+    /// True if it can be edited.
     pub(super) is_edited: bool,
 }
 

@@ -28,7 +28,7 @@ impl Notifier {
         let (messages, notifier) = pipe()?;
         match fork_alone()? {
             ForkResult::Parent { .. } => {
-                // Who reports something does not wait for a desktop that hangs.
+                // Non-blocking: a report does not wait for a desktop that hangs.
                 rustix::io::ioctl_fionbio(&notifier, true)?;
                 Ok(Self(notifier))
             }

@@ -6,17 +6,16 @@ use rustix::thread::{
     set_no_new_privs,
 };
 
-/// What confined threads keep of root's capabilities: reading sources of other
-/// users.
+/// Root capabilities of confined threads: reading sources of other users.
 pub(super) const TO_READ: CapabilitySet = CapabilitySet::DAC_READ_SEARCH;
 
-/// What the thread that unmounts keeps: unmounting, and finding the mount point
-/// in directories of other users.
+/// Root capabilities of the thread that unmounts: unmounting, and finding the mount point in
+/// directories of other users.
 pub(super) const TO_UNMOUNT: CapabilitySet =
     CapabilitySet::SYS_ADMIN.union(CapabilitySet::DAC_READ_SEARCH);
 
-/// What the thread that unmounts an idle mount keeps in addition: seeing which
-/// programs of other users wait for changes.
+/// Additional capabilities of the thread that unmounts an idle mount: seeing which programs of
+/// other users wait for changes.
 pub(super) const TO_SEE_WATCHERS: CapabilitySet = CapabilitySet::SYS_PTRACE;
 
 /// Gives up all capabilities of the current thread but `kept`, for itself and

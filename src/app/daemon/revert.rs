@@ -23,7 +23,7 @@ const MAX_PATH: usize = 4096;
 /// The table of edits in the mount.
 const CHANGES: &str = ".hpimount/changes.tsv";
 
-/// How long to wait for the mount, which looks at its folder every two seconds at least.
+/// Timeout for the mount, which looks at its folder at least every two seconds.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Undoes the edits of a path in a mount that is edited, and of everything below it.

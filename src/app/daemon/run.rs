@@ -30,8 +30,8 @@ use crate::mount::Vfs;
 #[cfg(target_os = "linux")]
 use crate::requester;
 
-/// How long requests may continue after the kernel has ended the mount, and how
-/// often that is checked.
+/// Grace period for requests after the kernel has ended the mount, and interval of the checks for
+/// its end.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Mounts, and serves until unmounted, in the foreground or in a process that

@@ -35,26 +35,26 @@ const LOOPBACK: [IpAddr; 2] = [
     IpAddr::V6(Ipv6Addr::LOCALHOST),
 ];
 
-/// Where to serve, and for whom.
+/// Options of a server: its addresses and its clients.
 #[derive(Debug, Clone, Default)]
 pub struct Serve {
     /// The address; without it, loopback.
     pub host: Option<IpAddr>,
     /// The port; without it the first one that is free, from the usual one on.
     pub port: Option<u16>,
-    /// Where to serve NFS, if anywhere.
+    /// Address for NFS, if it is served.
     pub nfs: Option<SocketAddr>,
-    /// What clients must know.
+    /// The token that clients must know.
     pub token: TokenSource,
     /// The clients that are answered; all if it is empty.
     pub networks: Vec<Network>,
     /// Other names of this server.
     pub hosts: Vec<HostName>,
-    /// Whether to open the browser.
+    /// True if the browser is opened.
     pub opens_browser: bool,
 }
 
-/// Where the token comes from.
+/// Source of the token.
 #[derive(Debug, Clone, Default)]
 pub enum TokenSource {
     /// It is made at the start.
@@ -323,7 +323,7 @@ struct Urls {
 
 impl Urls {
     fn new(address: SocketAddr, nfs: Option<SocketAddr>, token: Option<&Token>) -> Self {
-        // What listens everywhere is reached here by the address of this machine.
+        // A server on all addresses is reached here by the address of this machine.
         let host = match address.ip() {
             ip if ip.is_unspecified() => LOOPBACK[usize::from(ip.is_ipv6())],
             ip => ip,

@@ -15,7 +15,7 @@ use seccompiler::{
     SeccompFilter, SeccompRule, apply_filter,
 };
 
-/// What a thread does.
+/// The task of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
     /// It parses sources and answers the kernel.

@@ -1,6 +1,6 @@
 //! Architectures for which there are no filters of system calls.
 
-/// What a thread does.
+/// The task of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
     /// It parses sources and answers the kernel.

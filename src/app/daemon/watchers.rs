@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::Path;
 
-/// What the descriptors of these programs are links to.
+/// Link targets of the descriptors of these programs.
 const KINDS: [&str; 2] = ["anon_inode:inotify", "anon_inode:[fanotify]"];
 
 /// Returns whether some program waits for changes in the file system on

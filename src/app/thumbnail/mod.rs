@@ -24,7 +24,7 @@ use hpimount_assets::model::{MAX_PIXELS, Picture, png, reduced};
 /// Memory budget. The largest models that are shown need most of it.
 const MEMORY: usize = 192 << 20;
 
-/// Why there is no picture, with the message for the user.
+/// The reason for a missing picture, with the message for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be opened, or has no known format.

@@ -13,8 +13,7 @@ use crate::app::MountOptions;
 /// The placeholder of a file with a secret.
 const SECRET_FILE: &str = "@FILE";
 
-/// How similar a misspelt name must be to one that is suggested, by Jaro and
-/// Winkler, from 0 to 1.
+/// Minimum Jaro-Winkler similarity of a misspelt name to one that is suggested, from 0 to 1.
 const SIMILAR: f64 = 0.85;
 
 /// An option, with its texts for help, man page, completions and docs/OPTIONS.md.
@@ -34,7 +33,7 @@ pub struct MountOption {
     set: Set,
 }
 
-/// What an option sets.
+/// Setter of an option.
 #[derive(Debug)]
 enum Set {
     /// Something that is off without it.
@@ -43,7 +42,7 @@ enum Set {
     To(fn(&mut Settings, &OsStr) -> Result<(), String>),
 }
 
-/// What mount options set.
+/// Settings that mount options make.
 #[derive(Debug, Default)]
 pub(super) struct Settings {
     pub(super) mount: MountOptions,
@@ -133,7 +132,7 @@ fn apply(text: &OsStr, settings: &mut Settings) -> Result<(), String> {
         _ => Err(format!("expected {}", option.usage())),
     };
     applied.map_err(|problem| match option.value {
-        // What was given instead of the file may be the secret itself.
+        // The text given instead of the file may be the secret itself.
         SECRET_FILE => format!("-o {name}: {problem}"),
         _ => format!("-o {}: {problem}", text.display()),
     })

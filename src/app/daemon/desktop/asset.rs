@@ -1,4 +1,4 @@
-//! What a double click on an asset of a mount opens.
+//! The file or directory that a double click on an asset of a mount opens.
 
 use std::fs;
 use std::path::{Path, PathBuf};

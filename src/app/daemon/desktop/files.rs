@@ -128,9 +128,9 @@ enum Opened {
 struct Known {
     file_type: FileType,
     opened: Opened,
-    /// Whether a double click mounts it.
+    /// True if a double click mounts it.
     is_mounted: bool,
-    /// Whether it has thumbnails.
+    /// True if it has thumbnails.
     is_drawn: bool,
 }
 

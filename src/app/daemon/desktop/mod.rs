@@ -38,7 +38,7 @@ const OPENERS: [&[&str]; 2] = [&["xdg-open"], &["gio", "open"]];
 /// unrelated to opening the file.
 const SHOWN: Duration = Duration::from_secs(10);
 
-/// Why something was not opened or unmounted, with the message for the user.
+/// An error of opening or unmounting, with the message for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no home directory.
@@ -71,7 +71,7 @@ fn os(path: &Path) -> impl FnOnce(io::Error) -> Error {
     |error| Error::Os(path, error)
 }
 
-/// What to do with files.
+/// An action on files.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Action {
     /// Mount files, so that they can be edited if that is true, and show them.

@@ -33,8 +33,7 @@ const LOCK: &str = ".lock";
 /// Idle time after which a mount is unmounted.
 const IDLE: Duration = Duration::from_secs(600);
 
-/// How long to wait for the answer of a mount, so that a click does not hang
-/// with one that is stopped.
+/// Timeout for the answer of a mount, so that a click does not hang with one that is stopped.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The mounts of a user.

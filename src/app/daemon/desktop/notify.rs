@@ -5,7 +5,7 @@ use std::process::Command;
 /// The application name of the notifications, and their icon.
 const PROGRAM: &str = "hpimount";
 
-/// How long a notification is shown, in milliseconds.
+/// Duration of a notification, in milliseconds.
 const SHOWN: &str = "10000";
 
 /// Shows a notification with one of the available programs. Returns whether it
