@@ -1,4 +1,4 @@
-//! What the cache holds of files, and the bytes that are read from it.
+//! Cached data of files, and the bytes that are read from it.
 
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(super) struct Caches {
     pub(super) blocks: Arc<Cache<(Key, Part), Block, Error>>,
     /// Blocks of images, by the number of the image and of the block.
     pub(super) images: Arc<Cache<(Key, u64), Arc<ImageBlock>, Error>>,
-    /// Where the chunks of files are.
+    /// Chunk tables: the positions of the chunks of files.
     pub(super) tables: Arc<Cache<Key, Arc<ChunkTable>, Error>>,
     /// Checkpoints of decoders.
     pub(super) checkpoints: Arc<Cache<Key, Arc<Checkpoints>, Error>>,
@@ -174,7 +174,7 @@ impl AsRef<[u8]> for Bytes {
     }
 }
 
-/// How a reader reads a file.
+/// Known access pattern of a reader in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Access {
     /// Nothing: a block is cached if only a part of it is read.

@@ -31,7 +31,7 @@ struct Point {
     window: Window,
 }
 
-/// Where the window of a checkpoint is.
+/// Location of the window of a checkpoint.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Window {
     /// The decoder needs no earlier bytes.
@@ -40,7 +40,7 @@ enum Window {
     Spooled,
 }
 
-/// Where the windows of checkpoints are kept outside of memory.
+/// Storage for the windows of checkpoints outside of memory.
 pub(super) trait Windows {
     /// Keeps the window of the checkpoint at `position`. Returns false if there
     /// is no space for it.

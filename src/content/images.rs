@@ -1,4 +1,4 @@
-//! What a mount keeps of the block images around a source.
+//! Facts that a mount keeps about the block images around a source.
 
 use hpimount_containers::image::CdTrack;
 use hpimount_containers::volume::Volume;

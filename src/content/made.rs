@@ -23,7 +23,7 @@ pub struct MadeAsset {
     pub files: Vec<(usize, NewFile)>,
     /// The asset.
     pub asset: NewFile,
-    /// What there is to say about it.
+    /// The report about it.
     pub report: Report,
     /// The memory of all this.
     pub memory: Charge,

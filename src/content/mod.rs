@@ -62,7 +62,7 @@ pub struct OpenVolume {
     pub location: String,
     /// Name of its format.
     pub format: &'static str,
-    /// Whether companions of assets are listed in it, as in a folder.
+    /// True if companions of assets are listed in it, as in a folder.
     pub is_plain_folder: bool,
     /// Number of archives around it.
     pub nesting: u8,

@@ -13,7 +13,7 @@ use hpimount_containers::volume::Version;
 /// Largest asset that is parsed, in bytes.
 pub const MAX_ASSET: u64 = 64 << 20;
 
-/// What is kept for a model or a shared value: the numbers of the files that it refers to.
+/// Holds of a model or a shared value on the numbers of the files that it refers to.
 pub type Kept = Box<[Arc<Hold>]>;
 
 /// A parsed asset.
@@ -32,7 +32,7 @@ pub struct Model {
 /// The key of a shared value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SharedKey {
-    /// What the value is.
+    /// Name of the kind of value.
     pub name: &'static str,
     /// Inode number of the directory whose files share it.
     pub root: u64,

@@ -15,7 +15,7 @@ use hpimount_containers::volume::Content;
 /// the asset itself.
 const EXPANSION: usize = 3;
 
-/// Who requests a model.
+/// The requester of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caller {
     /// A request, which may wait for other parsers.

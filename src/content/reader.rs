@@ -189,7 +189,7 @@ impl Reader {
                 };
                 let bytes =
                     self.read_some(whole, offset + range.start..offset + range.end, access)?;
-                // Whether the file is damaged may be known by now.
+                // The file may be known to be damaged by now.
                 volume.volume.content(file.file)?;
                 Ok(bytes)
             }

@@ -66,7 +66,7 @@ pub(super) struct Stream<'a> {
     pub(super) nesting: u8,
     /// The position in the file of its first byte.
     pub(super) start: u64,
-    /// What its decoder needs.
+    /// Requirements of its decoder.
     pub(super) needs: Needs,
     /// Returns a decoder at the last restart not after a position in the stream.
     pub(super) open: &'a dyn Fn(u64) -> Result<Box<dyn Decoder>>,
@@ -370,7 +370,7 @@ impl Decoders {
         let is_new = kept.is_none();
         let is_behind = kept.as_ref().is_some_and(|kept| kept.position() > start);
         progress.goes_back |= is_behind;
-        // What lies before a restart need not be decoded.
+        // Bytes before a restart need not be decoded.
         let is_nearest = |kept: &Decoding| {
             let is_near = start.saturating_sub(kept.position()) <= TOGETHER;
             is_near || stream.restart(start) <= kept.position()
@@ -511,8 +511,8 @@ impl Decoders {
 struct SpooledWindows<'a> {
     decoders: &'a Decoders,
     file: Key,
-    /// Whether further ones are kept: beside the blocks of the file they would be
-    /// evicted together with them.
+    /// False if the spool keeps all blocks of the stream: the windows would be evicted together
+    /// with them.
     has_room: bool,
 }
 

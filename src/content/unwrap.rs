@@ -1,5 +1,4 @@
-//! What is packed around a source: block images, and the compression of a tar
-//! archive.
+//! Wrappers of a source: block images, and the compression of a tar archive.
 
 use std::sync::Arc;
 

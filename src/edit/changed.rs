@@ -1,4 +1,4 @@
-//! Which paths may show other bytes since which change.
+//! Paths that may show other bytes, and since which change.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ struct Last {
     last: u64,
 }
 
-/// What a change concerns.
+/// Scope of a change.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Key {
     /// A file or a directory with everything in it.

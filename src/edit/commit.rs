@@ -226,7 +226,7 @@ impl EditedMount {
     /// removed.
     pub(super) fn keep_before(&self, path: &str) -> Result<()> {
         if self.planner.keeps_many() {
-            // What no open file reads is closed with the version before.
+            // Files without readers are closed with the version before.
             self.newest();
         }
         match open_beneath(

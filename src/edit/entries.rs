@@ -18,8 +18,8 @@ use super::{EditedMount, Result, errno, errno_of};
 use crate::mount::FileKind;
 use crate::sync::lock;
 
-/// How long a converted file is missing after its edit was removed: many programs remove
-/// or rename a file before they save it.
+/// Time for which a converted file is missing after its edit was removed: many programs remove or
+/// rename a file before they save it.
 const REPLACED: Duration = Duration::from_secs(5);
 
 /// A file with its place.

@@ -477,7 +477,7 @@ impl EditedMount {
         let own = number.and_then(|number| inodes.get(number)?.own());
         let is_unfinished = own.is_some_and(Own::is_unfinished);
         drop(inodes);
-        // What a version holds is dropped without the lock.
+        // The resources of a version are dropped without the lock.
         drop(found);
         if let Some(number) = number.filter(|_| is_unfinished) {
             self.signal(Signal::Closed(number));

@@ -52,7 +52,7 @@ pub(super) struct EditFolder {
     path: PathBuf,
     /// Number of unfinished files so far.
     unfinished: u64,
-    /// Whether it is only read.
+    /// True if it is only read.
     is_followed: bool,
 }
 

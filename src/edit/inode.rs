@@ -25,15 +25,15 @@ pub(super) struct Inode {
     pub(super) body: Body,
     /// The number of the last change that is in it.
     pub(super) since: u64,
-    /// Whether its name leads elsewhere or nowhere.
+    /// True if its name leads elsewhere or nowhere.
     pub(super) is_gone: bool,
     /// A modification time that a program has set.
     pub(super) modified: Option<SystemTime>,
-    /// What those who have it open read, once its name leads elsewhere.
+    /// Contents for those who have it open, once its name leads elsewhere.
     pub(super) pinned: Option<Arc<Found>>,
 }
 
-/// What an inode is.
+/// Kind and contents of an inode.
 #[derive(Clone)]
 pub(super) enum Body {
     Directory(Directory),
@@ -52,10 +52,10 @@ pub(super) struct Directory {
     pub(super) found: Option<(Weak<Version>, Ino)>,
     /// The first version that has it under this name.
     pub(super) needs: u64,
-    /// Whether only the mount has added entries to it: no version has it yet.
+    /// True if only the mount has added entries to it: no version has it yet.
     pub(super) is_new: bool,
-    /// Whether a program has removed files from it: then it stays, though the source may
-    /// have no directories without files.
+    /// True if a program has removed files from it: then it stays, though the source may have no
+    /// directories without files.
     pub(super) is_emptied: bool,
     /// The directory itself, if this is another spelling of it.
     pub(super) spelled: Option<u64>,
@@ -69,11 +69,11 @@ pub(super) struct Own {
     pub(super) gate: Arc<RwLock<()>>,
     /// The path in DIR of a file that is not at its own.
     pub(super) elsewhere: Option<String>,
-    /// Whether it was changed since it was closed.
+    /// True if it was changed since it was closed.
     pub(super) is_dirty: bool,
-    /// Whether DIR or the source has another file at its path.
+    /// True if DIR or the source has another file at its path.
     pub(super) is_over: bool,
-    /// Why it is in no image.
+    /// The reason why it is in no image.
     pub(super) note: Option<Note>,
 }
 
@@ -91,7 +91,7 @@ pub(super) enum Bytes {
     },
 }
 
-/// Why a file of DIR is in no image.
+/// The reason why a file of DIR is in no image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Note {
     /// Its name is one that programs use for a moment.
@@ -108,7 +108,7 @@ pub(super) struct Found {
     pub(super) place: Place,
 }
 
-/// Where a version has the bytes of a file.
+/// Location of the bytes of a version's file.
 pub(super) enum Place {
     /// In the tree with the changes.
     Tree(Ino),
@@ -132,7 +132,7 @@ pub(super) enum Handle {
         inode: u64,
         found: Option<Arc<Found>>,
         is_writable: bool,
-        /// Whether the last bytes that were written to it are refused.
+        /// True if the last bytes that were written to it are refused.
         is_refused: bool,
     },
     /// A directory, with the version that is listed.

@@ -40,8 +40,7 @@ pub(super) struct Inodes {
     missing: BTreeMap<String, Missing>,
     /// The last version that [`Inodes::settle`] was called for.
     settled: u64,
-    /// Whether upper and lower case are the same in names. Changes and missing paths are
-    /// in lower case then.
+    /// True if names are case-insensitive. Changes and missing paths are in lower case then.
     folds: bool,
     /// The memory of the inodes.
     memory: Charge,
@@ -68,7 +67,7 @@ impl PartialOrd for Spelling {
     }
 }
 
-/// Why a path is missing.
+/// The reason why a path is missing.
 #[derive(Clone, Copy)]
 pub(super) enum Missing {
     /// It was deleted by this change.

@@ -1,4 +1,4 @@
-//! What happens some time after a file was closed or DIR was changed.
+//! Delayed work after a file was closed or DIR was changed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -25,24 +25,24 @@ use crate::source::{OPAQUE, WHITEOUT};
 use crate::sync::lock;
 use hpimount_containers::volume::MAX_DEPTH;
 
-/// How long after the last write through a mapping a file is given its place.
+/// Delay from the last write through a mapping until a file is given its place.
 const MAPPED: Duration = Duration::from_millis(200);
 
-/// How long a name that programs use for a moment may last before it is a file.
+/// Time after which a temporary name of a program counts as a file.
 const MOMENT: Duration = Duration::from_secs(2);
 
-/// How long after a change of DIR others are waited for.
+/// Time to wait for further changes after a change of DIR.
 const SETTLED: Duration = Duration::from_millis(50);
 
 /// Maximum number of the mount's own changes that are remembered, to tell them from changes
 /// by other programs.
 const MAX_MARKS: usize = 4096;
 
-/// What DIR says about a path: the version of the file or the identity of the directory,
-/// and whether it is deleted.
+/// State of a path in DIR: the version of the file or the identity of the directory, and whether
+/// it is deleted.
 type Mark = (Option<u64>, bool);
 
-/// What the mount itself has made DIR say.
+/// States of DIR that the mount itself has made.
 #[derive(Default)]
 pub(super) struct Marks {
     known: HashMap<String, Mark>,
@@ -283,7 +283,7 @@ impl EditedMount {
         let Ok(directory) = open_beneath(&self.folder, Path::new(path), flags) else {
             return;
         };
-        // What cannot be listed is found when it can.
+        // Entries that cannot be listed now are found once they can.
         for entry in Dir::read_from(&directory).into_iter().flatten().flatten() {
             let raw = OsStr::from_bytes(entry.file_name().to_bytes());
             let text = raw.to_string_lossy();
@@ -353,7 +353,8 @@ pub(super) fn show_anew(inodes: &mut Inodes, changed: &[String]) {
         let is_changed = changed.iter().any(|changed| {
             changed.is_empty() || path == *changed || path.starts_with(&joined(changed, ""))
         });
-        // Who has it open to write it is the last to do so, as on a local file system.
+        // A program that has it open for writing is the last to write it, as on a local file
+        // system.
         let is_free = inodes.get(number).is_some_and(|inode| {
             let own = inode.own();
             inode.handles == 0 && own.is_some_and(|own| own.elsewhere.is_none() && !own.is_dirty)

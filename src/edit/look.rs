@@ -33,11 +33,11 @@ pub struct Attributes {
     pub modified: SystemTime,
     /// Number of its links.
     pub nlink: u32,
-    /// Whether they change only by requests of the kernel.
+    /// True if they change only by requests of the kernel.
     pub is_lasting: bool,
 }
 
-/// What a version shows at a name.
+/// Entry of a version at a name.
 pub(super) enum Shown {
     Kept(String),
     Tree(Attr),

@@ -1,10 +1,9 @@
 //! A mount that can be edited (`--edit DIR`), independent of FUSE.
 //!
-//! What the mount shows is a function of the sources and of DIR, the folder of edits: it
-//! is what `--apply DIR` shows, except that a file of DIR in a converted tree has the
-//! bytes that were saved. Each change of DIR makes another version of
-//! the whole, which never changes. Files that are being written are beside the versions,
-//! in DIR under names that are not applied.
+//! The view is a function of the sources and of DIR, the folder of edits: it is that of `--apply
+//! DIR`, except that a file of DIR in a converted tree has the bytes that were saved. Each change
+//! of DIR makes another version of the whole, which never changes. Files that are being written
+//! are beside the versions, in DIR under names that are not applied.
 //!
 //! # Parts
 //!
@@ -200,7 +199,7 @@ pub struct EditPlan {
     pub prepared: Prepared,
     /// Options of the tree.
     pub options: Options,
-    /// Whether changes are refused that games may not find.
+    /// True if changes are refused that games may not find.
     pub is_strict: bool,
     /// Is called with the path of each file that is refused, and the reason.
     pub refused: Refused,
@@ -218,15 +217,15 @@ pub struct EditedMount {
     /// DIR.
     folder: OwnedFd,
     path: PathBuf,
-    /// Whether DIR is only read: files in it that disagree stay as they are.
+    /// True if DIR is only read: files in it that disagree stay as they are.
     is_followed: bool,
     /// The sources without the changes of DIR, once they are needed.
     original: OnceLock<Arc<Vfs>>,
-    /// What the mount has done in DIR.
+    /// The mount's own changes of DIR.
     marks: Mutex<Marks>,
-    /// Why files were refused, by their paths.
     /// The values of files of DIR that later ones have changed, by the paths of the files.
     superseded: Mutex<BTreeMap<String, String>>,
+    /// Reasons for refusing files, by their paths.
     refusals: Mutex<BTreeMap<String, String>>,
     refused: Refused,
     /// To the thread for what happens later.

@@ -1,4 +1,4 @@
-//! What the names and paths of an edited mount mean.
+//! Meaning of the names and paths of an edited mount.
 
 use super::folder::UNFINISHED;
 pub(super) use crate::mount::CONTROL;
@@ -8,10 +8,10 @@ use hpimount_containers::changes::is_litter;
 /// Ends the name of the directory with the contents of an archive.
 pub(super) const INSIDE: &str = ".d";
 
-/// What a message about a rejected file is called, after the name of the file.
+/// Suffix of a message about a rejected file, after the name of the file.
 pub(super) const MESSAGE: &str = ".error.txt";
 
-/// How a name is used by programs that save files.
+/// Use of a name by programs that save files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
     /// It is a file like others.

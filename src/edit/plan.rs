@@ -1,4 +1,4 @@
-//! What an edited mount shows: a sequence of versions that never change.
+//! The sequence of versions that an edited mount shows. A version never changes.
 //!
 //! A version is the source with all changes of DIR, opened anew. A thread makes the next
 //! one as soon as DIR has changed; whoever looks at something that follows from the
@@ -21,7 +21,7 @@ use super::version::{Kept, New, Recipe, State, Version};
 use crate::mount::{OpenCause, OpenError};
 use crate::sync::{Condvar, Mutex, PoisonError, lock, wait};
 
-/// How long the planner waits for more changes, unless a request waits for the version.
+/// Time that the planner waits for more changes, unless a request waits for the version.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Number of attempts at a version that cannot be read.
@@ -52,9 +52,9 @@ struct Progress {
     versions: Vec<Weak<Version>>,
     /// Number of threads that wait.
     waiting: usize,
-    /// Why the last version could not be made.
+    /// The reason why the last version could not be made.
     problem: Option<String>,
-    /// How long the last version took.
+    /// Time that the last version took.
     took: Duration,
     closed: bool,
 }
@@ -66,7 +66,7 @@ pub(super) struct Tried {
     took: Duration,
 }
 
-/// Why there is no version with a change.
+/// The reason why no version has a change.
 pub(super) enum Untried {
     /// The source cannot have it, for this reason.
     Refused(String),

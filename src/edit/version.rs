@@ -25,7 +25,7 @@ const MAX_TRIES: usize = 16;
 /// The length of a list of values, in bytes, that grows no more.
 const MAX_VALUES: usize = 200;
 
-/// What the versions are made of.
+/// Inputs of the versions.
 pub(super) struct Recipe {
     /// The sources, without the changes of DIR.
     pub(super) prepared: Prepared,
@@ -41,14 +41,14 @@ pub(super) struct Recipe {
     pub(super) read: Mutex<Option<Edits>>,
     /// Opens its files.
     pub(super) pool: Arc<FilePool>,
-    /// What versions keep open, also one that is being made.
+    /// Files that versions keep open, including one that is being made.
     pub(super) kept: Mutex<Vec<Weak<KeptFiles>>>,
 }
 
 /// Files without names that a version shows.
 pub(super) type KeptFiles = Mutex<Vec<KeptFile>>;
 
-/// What DIR will have at the path of the last change.
+/// New entry of DIR at the path of the last change.
 #[derive(Clone, Copy)]
 pub(super) enum New<'a> {
     /// A file with these bytes.
@@ -93,7 +93,7 @@ pub(super) struct Kept {
     pub(super) state: State,
 }
 
-/// What became of a file of DIR.
+/// State of a file of DIR.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum State {
     /// It is a file of a view that the source has the edit of.

@@ -27,7 +27,7 @@ struct Use {
     stream: StreamKey,
     /// Nesting depth of its volume.
     nesting: u8,
-    /// Whether the thread waits for memory, and has no decoder.
+    /// True if the thread waits for memory, and has no decoder.
     waits: bool,
 }
 

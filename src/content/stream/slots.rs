@@ -18,7 +18,7 @@ use hpimount_containers::volume::Decoder;
 /// Maximum number of decoders that are kept at their position.
 const MAX_DECODERS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 
-/// How long a thread sleeps before it tries again to lock a slot.
+/// First and longest pause of a thread before it tries again to lock a slot.
 const FIRST_PAUSE: Duration = Duration::from_micros(100);
 const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 
@@ -41,17 +41,17 @@ struct Latest {
 /// The thread that holds the lock decodes the stream.
 pub(super) type Slot = Arc<Mutex<Progress>>;
 
-/// How far a stream is decoded.
+/// Decoding progress of a stream.
 #[derive(Default)]
 pub(super) struct Progress {
     /// The decoder; `None` before decoding begins, at its end, and after a
     /// failure.
     pub(super) decoding: Option<Decoding>,
-    /// Whether a reader has gone back to bytes that were decoded and are gone.
+    /// True if a reader has gone back to decoded bytes that are gone.
     pub(super) goes_back: bool,
-    /// Whether the decoder was evicted since it was last used.
+    /// True if the decoder was evicted since it was last used.
     pub(super) is_evicted: bool,
-    /// Whether decoding it at once has failed.
+    /// True if decoding it at once has failed.
     pub(super) is_not_whole: bool,
 }
 

@@ -50,13 +50,13 @@ struct Long {
     decoded: Arc<AtomicU64>,
     /// The position where decoding fails.
     damaged_at: u64,
-    /// Where a thread that tries to decode a file at once meets the test.
+    /// Barrier where a thread that tries to decode a file at once meets the test.
     meeting: Option<Arc<Barrier>>,
 }
 
 struct Counting {
     is_copied: bool,
-    /// What the next bytes depend on.
+    /// Bytes that the next ones depend on.
     window: Box<[u8]>,
     size: u64,
     position: u64,
