@@ -42,11 +42,11 @@ use crate::mount::{Attr, Bytes, Error, FileKind, Ino, Vfs};
 use crate::prefetch::Prefetch;
 use crate::requester;
 
-/// How long the kernel may rely on a lasting answer. The tree never changes;
-/// 100 years stay clear of overflows in the kernel's arithmetic.
+/// Cache lifetime of a lasting answer in the kernel. The tree never changes; 100 years stay clear
+/// of overflows in the kernel's arithmetic.
 const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
-/// How long the kernel may rely on an answer that changes.
+/// Cache lifetime of an answer that changes.
 const NOT_AT_ALL: Duration = Duration::ZERO;
 
 /// The generation of the root directory, fixed by the kernel.
@@ -94,7 +94,7 @@ struct Mounted {
     /// in the next one. The generation tells NFS clients that their handles are
     /// stale.
     generation: Generation,
-    /// How long the kernel may rely on a lasting answer.
+    /// Cache lifetime of a lasting answer in the kernel.
     lifetime: Duration,
     hook: Hook,
 }

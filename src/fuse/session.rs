@@ -18,16 +18,16 @@ use crate::edit::EditedMount;
 use crate::mount::{Invalidations, Vfs};
 use crate::prefetch::Prefetch;
 
-/// How the session with the kernel is run.
+/// Options of the session with the kernel.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionOptions {
     /// Threads that answer requests. Platforms other than Linux have one.
     pub threads: usize,
-    /// Whether other users than the mounting one are answered.
+    /// True if users other than the mounting one are answered.
     pub allow_other: bool,
-    /// Whether files are pushed into the kernel's page cache ahead of readers.
+    /// True if files are pushed into the kernel's page cache ahead of readers.
     pub prefetch: bool,
-    /// How long the kernel may cache lasting answers; `None` for no limit.
+    /// Cache lifetime of lasting answers in the kernel; `None` for no limit.
     pub lifetime: Option<Duration>,
 }
 

@@ -16,7 +16,7 @@ const SMALL: u64 = 16 * MIB;
 const FEW: u64 = MIB;
 const TINY: u64 = MIB / 16;
 
-/// What each entry of an archive counts in addition to its bytes.
+/// Cost of each entry of an archive in addition to its bytes.
 const ENTRY: u64 = 1024;
 
 /// The bounds of a walk, and how much of them it has used. Outside of archives, everything
@@ -25,7 +25,7 @@ const ENTRY: u64 = 1024;
 pub(crate) struct Bounds {
     /// Number of bytes that may be read for each byte of the source.
     expansion: u64,
-    /// Whether the source is a container rather than a folder on disk.
+    /// True if the source is a container rather than a folder on disk.
     is_container: bool,
     /// Number of bytes of the source.
     stored: u64,

@@ -28,16 +28,15 @@ pub enum Role {
     AssetDirectory,
     /// A file whose data is in a source.
     File {
-        /// Whether it is a kind of asset that has a view, and the mount shows
-        /// views.
+        /// True if it is a kind of asset that has a view, and the mount shows views.
         is_asset: bool,
     },
     /// A file that is generated.
     Generated,
     /// A symbolic link.
     Link {
-        /// Whether it is in a source, rather than a name that the mount gives to
-        /// another of its files.
+        /// True if it is in a source, rather than a name that the mount gives to another of its
+        /// files.
         is_stored: bool,
     },
 }
@@ -55,7 +54,7 @@ pub struct Entry {
     pub links: u32,
     /// Decoded size in bytes; 0 for anything but a file, and for a file of unknown size.
     pub size: u64,
-    /// Whether it is a packed file of unknown size.
+    /// True if it is a packed file of unknown size.
     pub is_unmeasured: bool,
 }
 
@@ -65,13 +64,13 @@ const CDS: [&str; 3] = [iso::FORMAT.name, udf::FORMAT.name, sheet::CUE.name];
 /// Properties of the root of a source, or of `X.d`.
 #[derive(Default)]
 pub struct Archive {
-    /// Whether it is a container rather than a folder on disk.
+    /// True if it is a container rather than a folder on disk.
     pub is_container: bool,
     /// Number of bytes of its file.
     pub stored: u64,
-    /// Whether it is a disc, or a sheet that describes one.
+    /// True if it is a disc, or a sheet that describes one.
     pub is_disc: bool,
-    /// Why it is empty.
+    /// The reason why it is empty.
     pub problem: Option<io::Error>,
     /// Warnings about it, one sentence each.
     pub warnings: Vec<String>,
@@ -79,7 +78,7 @@ pub struct Archive {
     pub images: Vec<DiscImage>,
 }
 
-/// Why something is unavailable, with more detail than the kernel gets.
+/// The reason why something is unavailable, with more detail than the kernel gets.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Trouble {
     /// There is no such entry, or it is of another kind.
@@ -93,7 +92,7 @@ pub enum Trouble {
 /// The result of parsing an asset.
 #[derive(Debug)]
 pub struct Parsed {
-    /// Why it could not be parsed completely.
+    /// The error, if it could not be parsed completely.
     pub failure: Option<io::Error>,
     /// Warnings about it, one sentence each.
     pub warnings: Vec<String>,

@@ -17,14 +17,14 @@ use crate::namespace::companion::CONVERTED;
 use crate::source::ExtractTask;
 use hpimount_containers::io as bytes;
 
-/// What is extracted.
+/// Selection of the files to extract.
 #[derive(Debug, Clone)]
 pub struct ExtractStyle {
     /// The paths, with everything below them; without any, everything.
     pub paths: Vec<String>,
-    /// Whether the contents of archives are extracted too, as `X.d`.
+    /// True if the contents of archives are extracted too, as `X.d`.
     pub nested: bool,
-    /// Whether what is made of assets is extracted too, as `X.meta`.
+    /// True if files made of assets are extracted too, as `X.meta`.
     pub meta: bool,
     /// Number of bytes that are read for each byte of the source at most.
     pub expansion: u64,
@@ -82,7 +82,7 @@ struct Extract<'a> {
     bar: &'a ProgressBar,
     /// Number of files that were begun.
     started: AtomicU64,
-    /// Whether the other thread does not write any more.
+    /// True if the other thread has stopped writing.
     is_stopped: AtomicBool,
 }
 
@@ -99,7 +99,7 @@ impl Extract<'_> {
                 Err(error) => push(Job::Trouble(error)),
             }
         }
-        // What is in a chosen directory is extracted once.
+        // Entries of a chosen directory are extracted once.
         chosen.sort_by_key(|found| found.path.replace('/', "\0"));
         chosen.dedup_by(|next, before| is_at_or_below(&next.path, &before.path));
         chosen
@@ -115,7 +115,7 @@ impl Extract<'_> {
             push(Job::File(ino, found.path));
             return Ok(());
         }
-        // What is made of assets is in no archive of its own.
+        // Files made of assets are in no archive of their own.
         let contents = Contents(self.vfs);
         let archive = contents.archive(*ino);
         let archive = archive.or_else(|_| contents.archive(Ino::ROOT));
@@ -212,7 +212,7 @@ impl Extract<'_> {
         match job {
             Job::File(..) if self.is_stopped.load(Ordering::Relaxed) => Ok(()),
             Job::File(ino, path) => match self.file(*ino, &path) {
-                // Who writes knows why.
+                // The writing thread knows the reason.
                 Err(Error::Output(_)) => Ok(()),
                 ran => ran,
             },

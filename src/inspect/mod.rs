@@ -33,7 +33,7 @@ use std::io;
 
 use crate::mount::OpenError;
 
-/// Why inspecting a source failed.
+/// The reason why inspecting a source failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A source cannot be opened.

@@ -20,11 +20,11 @@ pub(super) struct Queue<T> {
 
 struct State<T> {
     values: VecDeque<T>,
-    /// Whether nothing is added any more, or a taker has panicked.
+    /// True if nothing is added any more, or a taker has panicked.
     has_ended: bool,
     /// Number of takers that wait.
     takers: usize,
-    /// Whether the adder waits.
+    /// True if the adder waits.
     is_full: bool,
 }
 

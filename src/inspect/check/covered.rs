@@ -23,7 +23,7 @@ pub(super) struct HashedImages {
     /// The directory that shows the archive, and its path.
     pub(super) directory: HeldIno,
     pub(super) path: String,
-    /// What of the images could not be read.
+    /// Parts of the images that could not be read.
     unread: Mutex<Vec<PartOfImage>>,
     /// Number of files that are parts of the images, and their bytes.
     files: AtomicU64,

@@ -23,9 +23,9 @@ pub(super) struct FileCheck<'a, 'r> {
     pub(super) path: &'a str,
     /// The bytes to read.
     pub(super) range: Range<u64>,
-    /// Whether to parse it as well.
+    /// True if it is parsed as well.
     pub(super) is_asset: bool,
-    /// Whether the range is the whole file.
+    /// True if the range is the whole file.
     pub(super) is_whole: bool,
 }
 

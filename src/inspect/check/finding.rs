@@ -1,4 +1,4 @@
-//! What a check finds: how severe it is, where it is, and why.
+//! Findings of a check: severity, location and cause.
 
 use std::fmt::Display;
 

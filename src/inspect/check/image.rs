@@ -85,7 +85,7 @@ impl Hashing {
     }
 }
 
-/// What one of the images may use while it is hashed.
+/// Share of the resources for one image while it is hashed.
 struct Share<'h> {
     hashing: &'h Hashing,
     /// Maximum length of a piece in bytes.
@@ -339,7 +339,7 @@ struct Pieces<'a, 'r> {
     md5: SyncSender<Arc<Vec<u8>>>,
     crc32: Crc32,
     sha1: Sha1,
-    /// Whether all of them could be read.
+    /// True if all of them could be read.
     is_sound: bool,
 }
 

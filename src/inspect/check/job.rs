@@ -19,9 +19,9 @@ pub(super) enum Job {
         ino: HeldIno,
         path: String,
         range: Range<u64>,
-        /// Whether to parse it as well.
+        /// True if it is parsed as well.
         is_asset: bool,
-        /// Whether the range is the whole file.
+        /// True if the range is the whole file.
         is_whole: bool,
         /// The solid block that the file is in.
         lane: Option<Key>,
@@ -47,7 +47,7 @@ impl Job {
     }
 }
 
-/// What the workers of a check share.
+/// Data shared by the workers of a check.
 pub(super) struct Workplace<'a, 'r> {
     pub(super) subject: Subject<'a, 'r>,
     pub(super) hashing: Hashing,

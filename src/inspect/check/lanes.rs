@@ -1,6 +1,6 @@
-//! Which worker runs which job. Files that are decoded from the start of
-//! something larger, such as a solid block, are read by one worker in their order;
-//! meanwhile the other workers decode something else.
+//! Assignment of jobs to workers. Files that are decoded from the start of something larger, such
+//! as a solid block, are read by one worker in their order; meanwhile the other workers decode
+//! something else.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;

@@ -402,8 +402,8 @@ impl Check<'_, '_> {
         Some((archive, Some(Around { hashed, sources })))
     }
 
-    /// Queues the check of the assets of a directory together, if there is one.
-    /// Why a directory cannot be entered is found by the walk.
+    /// Queues the check of the assets of a directory together, if there is one. The walk finds why
+    /// a directory cannot be entered.
     fn together(&self, directory: &HeldIno, path: &str, jobs: &Adder<'_, Job>) {
         let vfs = self.workplace.subject.vfs;
         let is_shown = self.plan.options.meta != Meta::Off;

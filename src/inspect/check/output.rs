@@ -21,9 +21,9 @@ use crate::sync::tally::Tally;
 pub struct Style {
     /// JSON, one object per line.
     pub json: bool,
-    /// Whether the output is a terminal: control characters are escaped.
+    /// True if the output is a terminal: control characters are escaped.
     pub is_terminal: bool,
-    /// Whether matters of style are listed.
+    /// True if matters of style are listed.
     pub is_verbose: bool,
 }
 
@@ -69,7 +69,7 @@ impl Summary {
 pub(super) struct CheckOutput<'a> {
     pub(super) summary: Summary,
     out: Mutex<Out<'a>>,
-    /// Whether the output is closed.
+    /// True if the output is closed.
     is_broken: AtomicBool,
     style: Style,
     bar: &'a ProgressBar,

@@ -1,5 +1,5 @@
-//! How an asset has changed, in the terms of its view: the JSON, texts and tables
-//! of its `X.meta`. Pictures, sounds and models are not compared.
+//! Changes of an asset in the terms of its view: the JSON, texts and tables of its `X.meta`.
+//! Pictures, sounds and models are not compared.
 
 use hpimount_record::Value;
 
@@ -19,7 +19,7 @@ const EXPANSION: usize = 12;
 /// Part of the memory budget of a side that one comparison may use.
 const PART_OF_BUDGET: usize = 4;
 
-/// How a file of a view is compared.
+/// Comparison method for a file of a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Json,

@@ -1,4 +1,4 @@
-//! What a folder of changes says so that one side becomes the other.
+//! Contents of a folder of changes that turns one side into the other.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -7,7 +7,7 @@ use crate::mount::FileKind;
 use crate::namespace::companion::archive_of;
 use hpimount_containers::{formats, iso};
 
-/// What becomes of an entry of the first side, or what is added.
+/// Change of an entry of the first side, or an addition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Edit {
     /// It is the file of the second side.
@@ -36,9 +36,9 @@ pub(super) struct Edits {
     archives: HashMap<Box<str>, Box<str>>,
     /// Number of bytes that more of them may take.
     room: usize,
-    /// Whether there were more.
+    /// True if there were more.
     pub(super) is_full: bool,
-    /// What could not be compared first, and why.
+    /// The first entry that could not be compared, and the reason.
     pub(super) trouble: Option<String>,
 }
 

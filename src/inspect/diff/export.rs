@@ -18,7 +18,7 @@ use crate::namespace::companion::Shows;
 use crate::source::{FolderTask, OPAQUE, WHITEOUT};
 use hpimount_containers::changes::{Notice, is_litter};
 
-/// What another thread does for an export.
+/// Task of another thread for an export.
 pub enum Task {
     /// Write to the folder.
     Write(FolderTask<Bytes>),

@@ -56,7 +56,7 @@ pub struct DiffPlan {
     pub expansion: u64,
     /// The output style.
     pub style: Style,
-    /// Who writes the differences as a folder of changes, if that is wanted.
+    /// Channel to the writer of the differences as a folder of changes, if that is wanted.
     pub folder: Option<SyncSender<Task>>,
 }
 
@@ -88,7 +88,7 @@ pub fn diff(
     let limits = Limits {
         threads: plan.threads,
         expansion: plan.expansion,
-        // What is exported takes a part of what files of one side alone may take.
+        // An export takes a part of the budget of files of one side alone.
         lone: match plan.folder {
             Some(_) => budget / 8,
             None => budget / 4,
@@ -204,9 +204,9 @@ struct Diff<'v> {
     sides: [&'v Vfs; 2],
     bounds: Mutex<[Bounds; 2]>,
     threads: usize,
-    /// Whether to compare assets.
+    /// True if assets are compared.
     shows_assets: bool,
-    /// Whether the differences are exported.
+    /// True if the differences are exported.
     is_exported: bool,
 }
 

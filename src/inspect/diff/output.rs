@@ -16,13 +16,13 @@ use crate::printable::printable;
 pub struct Style {
     /// JSON, one object per line.
     pub json: bool,
-    /// Whether to omit how assets have changed.
+    /// True if changes within assets are omitted.
     pub brief: bool,
-    /// Whether the output is a terminal: control characters are escaped.
+    /// True if the output is a terminal: control characters are escaped.
     pub is_terminal: bool,
 }
 
-/// What a comparison has found.
+/// Counts of the results of a comparison.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Found {
     /// Files and links that are equal.
@@ -54,7 +54,7 @@ pub(super) struct DiffOutput<'a> {
     names: [&'a str; 2],
     style: Style,
     bar: &'a ProgressBar,
-    /// What a folder of changes would say, if that is wanted.
+    /// Entries of the folder of changes, if that is wanted.
     edits: Option<&'a mut Edits>,
     found: Found,
     error: Option<io::Error>,

@@ -13,7 +13,7 @@ pub(super) struct Directories {
     pub(super) inos: [HeldIno; 2],
 }
 
-/// What the walk has found.
+/// Finding of the walk.
 pub(super) enum Item {
     /// Both sides have a file.
     Files { path: String, inos: [HeldIno; 2] },
@@ -46,7 +46,7 @@ pub(super) struct Pairs<'a> {
     /// Number of the pair of archives that the directories are in.
     archive: u32,
     count: Count<'a>,
-    /// Whether a side has too much.
+    /// True if a side has too much.
     is_over: bool,
     push: &'a mut dyn FnMut(Item),
 }

@@ -18,7 +18,7 @@ pub(super) enum Record {
         /// The path on the second side, if it is another one.
         new_path: Option<String>,
         sizes: [u64; 2],
-        /// What its archive records of it, if it is an asset with an id.
+        /// Its asset type as recorded in its archive, if it is an asset with an id.
         asset: Option<AssetType>,
         differences: Vec<Difference>,
         nature: Nature,
@@ -44,7 +44,7 @@ pub(super) enum Record {
     },
 }
 
-/// What kind of file differs.
+/// Kind of a file that differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nature {
     /// A stored file.

@@ -1,4 +1,4 @@
-//! Whether two files have the same bytes, decoding as little as possible.
+//! Equality of the bytes of two files, decoding as little as possible.
 
 use super::Side;
 use crate::content::BLOCK_SIZE;

@@ -37,7 +37,7 @@ pub(super) fn hunks<T: PartialEq>(olds: &[T], news: &[T]) -> Vec<[Range<usize>; 
         return all();
     };
     let mut hunks: Vec<[Range<usize>; 2]> = Vec::new();
-    // Where both lists have been followed to.
+    // Positions that both lists have been followed to.
     let mut at = [start; 2];
     for edit in edits {
         let (side, number) = match edit {

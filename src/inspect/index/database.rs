@@ -83,7 +83,7 @@ CREATE VIEW files AS
 /// Memory for pages in KiB.
 const CACHE: i32 = 16 << 10;
 
-/// How long a writer sleeps before it looks whether others are done.
+/// Pause of a writer before it looks whether others are done.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Number of pauses after which the log says what it waits for.

@@ -43,13 +43,13 @@ pub(super) struct Jobs<'a> {
     push: &'a mut dyn FnMut(Job),
     walk: Walk,
     bounds: Bounds,
-    /// How many bytes the rows may have.
+    /// Maximum number of bytes of the rows.
     most: &'a AtomicU64,
     /// The archives on the current path, from the outermost.
     around: Vec<Around>,
     /// Files with several names that were queued.
     linked: HashSet<Ino>,
-    /// Why further archives in archives are not entered.
+    /// The reason why further archives in archives are not entered.
     left_out: Option<String>,
 }
 

@@ -33,7 +33,7 @@ use hpimount_assets::view::report::Reference;
 /// Length of the texts that wait for the database without taking room.
 const SHORT: usize = 16 << 10;
 
-/// What each row counts in addition to its names and texts.
+/// Cost of each row in addition to its names and texts.
 const ROW: usize = 256;
 
 /// Part of the memory budget that the other texts may have while they wait.
@@ -87,7 +87,7 @@ pub struct EntryRow {
     pub modified: i64,
     /// SHA-256 of a file.
     pub sha256: Option<[u8; 32]>,
-    /// Why it cannot be read.
+    /// The error, if it cannot be read.
     pub error: Option<String>,
     /// The facts of an asset.
     pub asset: Option<AssetRow>,
@@ -108,7 +108,7 @@ pub struct AssetRow {
     pub id: Option<u32>,
     /// Width, height, vertices and seconds.
     pub facts: Facts,
-    /// Why it could not be parsed completely.
+    /// The error, if it could not be parsed completely.
     pub error: Option<String>,
 }
 
@@ -184,14 +184,14 @@ struct Indexer<'a> {
     rows: &'a SyncSender<Row>,
     bar: &'a ProgressBar,
     room: Arc<Room>,
-    /// Whether the source is a container rather than a folder on disk.
+    /// True if the source is a container rather than a folder on disk.
     is_container: bool,
     /// Number of bytes of the rows about archives, and how many there may be.
     bytes: AtomicU64,
     most: AtomicU64,
-    /// Why further rows are left out.
+    /// The reason why further rows are left out.
     left_out: OnceLock<String>,
-    /// Whether no more rows are sent.
+    /// True if no more rows are sent.
     is_over: AtomicBool,
 }
 
@@ -322,7 +322,7 @@ impl Indexer<'_> {
             Ok(shown) => {
                 asset.error = shown.model.view.failure().map(ToString::to_string);
                 asset.facts = facts::of(&shown);
-                // What cannot be read now was read for the checksum.
+                // Text that cannot be read now was read for the checksum.
                 row.text = texts::of_view(&shown).unwrap_or_default();
             }
             Err(trouble) => asset.error = Some(trouble.to_string()),

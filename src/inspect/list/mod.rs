@@ -15,7 +15,7 @@ use super::{Contents, Error};
 use crate::inspect::Role;
 use crate::mount::{Attr, FileKind, HeldIno, Vfs};
 
-/// How entries are listed.
+/// Options of a list of entries.
 #[derive(Debug, Clone)]
 pub struct ListStyle {
     /// JSON, one object per line.
@@ -35,8 +35,7 @@ pub struct ListStyle {
     pub expansion: u64,
 }
 
-/// What a list is sorted by; entries that are equal are in the order of their
-/// paths.
+/// Sort key of a list; equal entries are in the order of their paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SortKey {
     /// The path.

@@ -29,7 +29,7 @@ pub struct TextIndex {
     database: Database,
     /// Number of trees so far.
     trees: u64,
-    /// Whether the rows of the last tree are not complete.
+    /// True if the rows of the last tree are not complete.
     is_begun: bool,
     /// The entries that searches find: the last complete tree, or the beginning of the first
     /// tree.
