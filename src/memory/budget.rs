@@ -65,7 +65,7 @@ pub struct Budget {
     /// Serializes eviction: a thread that finds nothing to evict is really out of
     /// memory.
     evicting: Mutex<()>,
-    /// Whether a charge exceeds the limit, and is therefore not counted.
+    /// True if a charge exceeds the limit, and is therefore not counted.
     oversize: AtomicBool,
     /// Reservations under way; each ends without waiting for another one.
     reservations: Mutex<usize>,
@@ -265,7 +265,7 @@ pub struct Charge {
     counted: Counted,
 }
 
-/// How a charge is accounted for.
+/// Accounting of a charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Counted {
     /// Within the limit.

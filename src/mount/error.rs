@@ -4,7 +4,7 @@ use crate::requester::Outcome;
 use hpimount_containers::changes::{self, Notice};
 use hpimount_containers::io;
 
-/// Why an operation on an inode failed.
+/// Failure of an operation on an inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// No entry of this name, or no inode of this number.
@@ -73,7 +73,7 @@ impl Outcome for Error {
     }
 }
 
-/// Why a source cannot be mounted.
+/// Failure to mount a source.
 #[derive(Debug, thiserror::Error)]
 #[error("{source_name}: {cause}")]
 pub struct OpenError {
@@ -83,7 +83,7 @@ pub struct OpenError {
     pub cause: OpenCause,
 }
 
-/// Why a source cannot be opened.
+/// Cause of a failure to open a source.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenCause {
     /// It cannot be opened.

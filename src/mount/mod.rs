@@ -22,7 +22,7 @@
 //! * `tree`: the inodes, and the volumes of their files. `grafts` finds subtrees by inode
 //!   numbers, `place` knows paths and parents, and `control` is the directory `.hpimount`.
 //!
-//! What generates the directories of assets is a function that `tree` gets from `assets`
+//! The generator of the directories of assets is a function that `tree` gets from `assets`
 //! (`tree::Show`): the only way up.
 //!
 //! # Lock order

@@ -67,7 +67,7 @@ pub struct Options {
     pub password: Option<Password>,
     /// Show the contents of archives in directories beside them.
     pub companions: bool,
-    /// Which companions of assets are listed, and whether `converted` is.
+    /// Visibility of companions of assets, and of `converted`.
     pub meta: Meta,
     /// Use the converted tree as the root.
     pub converted: bool,

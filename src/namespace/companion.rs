@@ -11,7 +11,7 @@ use hpimount_containers::formats;
 use hpimount_containers::image::IMAGES;
 use hpimount_containers::volume::AssetType;
 
-/// What a companion shows.
+/// Contents of a companion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Shows {
     /// The tree of an archive.
@@ -54,7 +54,7 @@ pub fn archive_of(inside: &str) -> Option<&str> {
     inside.strip_suffix(INSIDE_SUFFIX)
 }
 
-/// Which companions of assets are listed.
+/// Visibility of companions of assets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Meta {
     /// They are listed in folders and in most containers, and hidden elsewhere.
@@ -71,14 +71,14 @@ pub enum Meta {
     Off,
 }
 
-/// Which files of a tree have listed companions.
+/// Listed companions of the files of a tree.
 #[derive(Debug, Clone, Copy)]
 pub struct Companions {
-    /// Whether archives have them.
+    /// True if archives have them.
     pub inside: bool,
-    /// Whether assets have them.
+    /// True if assets have them.
     pub meta: bool,
-    /// Whether the root has one.
+    /// True if the root has one.
     pub converted: bool,
     /// The companion of all other files: set for a single asset without the
     /// extension of its format.
@@ -113,10 +113,10 @@ impl Companions {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Known {
     is_archive: bool,
-    /// Whether it is in [`AMBIGUOUS`].
+    /// True if it is in [`AMBIGUOUS`].
     is_ambiguous: bool,
-    /// Whether it may be the data of a pair, by its extension: it is an archive if the
-    /// file with the directory exists (see [`partners`]).
+    /// True if it may be the data of a pair, by its extension: it is an archive if the file with
+    /// the directory exists (see [`partners`]).
     pub is_paired: bool,
     /// The number in [`VIEW_FORMATS`] of the format that shows it.
     view: Option<u8>,

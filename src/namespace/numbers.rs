@@ -33,7 +33,7 @@ const EXAMINED: usize = 4;
 /// Ranges that are examined at a time.
 const EXAMINED_AT_ONCE: usize = 64;
 
-/// What the root of a subtree is in the mount.
+/// Origin of the root of a subtree in the mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
     /// The root of the mount.
@@ -68,7 +68,7 @@ pub struct Range {
     pub first: u64,
     /// Number of its inodes.
     pub len: u32,
-    /// What its root is in the mount.
+    /// Origin of its root in the mount.
     pub origin: Origin,
 }
 
@@ -88,7 +88,7 @@ impl Range {
 /// The facts that the numbers of a subtree depend on.
 #[derive(Debug, Clone, Copy)]
 pub struct Identity {
-    /// What its root is in the mount.
+    /// Origin of its root in the mount.
     pub origin: Origin,
     /// Number of its inodes.
     pub len: u32,
@@ -133,7 +133,7 @@ struct Record {
     inner: u32,
     /// Holds of it. A subtree that was evicted and built again has another one.
     holds: u32,
-    /// Whether a number was used since the range was examined.
+    /// True if a number was used since the range was examined.
     was_used: bool,
 }
 

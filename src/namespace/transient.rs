@@ -23,7 +23,7 @@ use super::numbers::Numbers;
 /// exact one, which needs no memory.
 const MAX_ALIASES: usize = 65_536;
 
-/// How long a snapshot that has not been read yet is valid.
+/// Lifetime of a snapshot that has not been read yet.
 const UNREAD: Duration = Duration::from_secs(1);
 
 /// The transient inodes of a mount.

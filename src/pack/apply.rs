@@ -182,7 +182,7 @@ pub(super) struct Plan {
     original: Option<Arc<FileSource>>,
     /// Its path.
     source: PathBuf,
-    /// What became of the changes.
+    /// Outcome of the changes.
     report: Report,
 }
 
@@ -354,7 +354,7 @@ fn files(written: Written, source: &Path, out: &Path) -> Result<Files> {
     Ok((Composed::of_bytes(renamed), files))
 }
 
-/// What an archive or a disc would become, as a table.
+/// The archive or disc that changes would make, as a table.
 pub struct DryRun(Vec<[String; 5]>);
 
 impl DryRun {

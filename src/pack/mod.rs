@@ -35,14 +35,14 @@ use hpimount_containers::write::{self, Directory};
 pub enum Format {
     /// Total Annihilation.
     TotalAnnihilation {
-        /// How files are packed.
+        /// Packing method of files.
         method: Method,
         /// Key of the cipher; 0 for none.
         key: u8,
     },
     /// TA: Kingdoms.
     Kingdoms {
-        /// Whether data is packed with zlib.
+        /// True if data is packed with zlib.
         packed: bool,
     },
     /// A game of Heavy Iron Studios, according to `Settings.ini`.
@@ -51,7 +51,7 @@ pub enum Format {
     Plain(Empty),
 }
 
-/// Why an archive could not be written.
+/// The reason why an archive could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Something in the directory cannot be read or packed.
@@ -113,13 +113,13 @@ pub struct Archive {
     pub bytes: u64,
     /// Files that are not packed, and why.
     pub skipped: Vec<(PathBuf, &'static str)>,
-    /// What the user should know about the archive, one sentence each.
+    /// Warnings for the user about the archive, one sentence each.
     pub warnings: Vec<String>,
-    /// What else may be of interest, one sentence each.
+    /// Additional notes, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// How an archive is written.
+/// Plan for writing an archive.
 enum Plan {
     Version1(Directory, v1::Options),
     Version2(Directory, v2::Options),

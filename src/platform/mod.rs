@@ -1,5 +1,5 @@
-//! What systems do differently: directories that are held open, the identity and the
-//! permissions of files, terminals, and the ends of processes.
+//! Platform differences: directories that are held open, the identity and the permissions of
+//! files, terminals, and the ends of processes.
 //!
 //! Outside of this module only those name a system that only one has: the mount and its
 //! process (`app/daemon`, `fuse`), and mounts that can be edited (`edit`).

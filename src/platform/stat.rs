@@ -1,4 +1,4 @@
-//! What is known of a file without reading it.
+//! Metadata of a file, known without reading it.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -41,7 +41,7 @@ pub enum FileKind {
     Directory,
     /// A symbolic link.
     Link,
-    /// What overlayfs marks a deleted file with: a character device with the number 0.
+    /// Marker of a deleted file in overlayfs: a character device with the number 0.
     Whiteout,
     /// A pipe, a socket or a device.
     Other,

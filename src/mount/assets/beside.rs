@@ -18,7 +18,7 @@ const MAX_ENTERED: usize = 16;
 /// Stem of the names of archives that every level needs.
 const BOOT: &str = "boot";
 
-/// How an archive is related to another one, nearest first.
+/// Relation of an archive to another one, nearest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     /// It has the same name except for the extension.

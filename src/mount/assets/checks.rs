@@ -16,9 +16,9 @@ pub(crate) struct Found {
     pub(crate) path: String,
     /// The line of a text, from 1 on.
     pub(crate) line: Option<u32>,
-    /// What is wrong.
+    /// The problem.
     pub(crate) text: String,
-    /// Whether it is a matter of style.
+    /// True if it is a matter of style.
     pub(crate) is_style: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Whether a file of a converted tree can be edited, and why not: the answer is what
-//! an unchanged copy of the file gets.
+//! Test of whether a file of a converted tree can be edited. The answer, with the reason against
+//! it, is what an unchanged copy of the file gets.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ use hpimount_assets::view::report::Editing;
 use hpimount_assets::view::{AssetContext, AssetRef, ViewFile, ViewFormat};
 use hpimount_containers::io;
 
-/// What to do with files of a view that the converted tree has too.
+/// Advice for files of a view that the converted tree has too.
 pub(crate) const EDIT_CONVERTED: &str = "edit the file in `converted`";
 
 /// Returns whether the converted tree has files of an asset.

@@ -1,4 +1,4 @@
-//! What assets show: their models, and the files that are generated from them.
+//! The view of assets: their models, and the files that are generated from them.
 //!
 //! `picture` finds the picture that represents an asset, and `render` makes the files that
 //! are generated. `view` builds the directories of the files that show an asset (`X.meta`),

@@ -207,7 +207,7 @@ fn number_in_view(asset: &Node<'_>, file: &FileOfAsset, model: &Model) -> Option
     files.get(usize::from(file.position))?.find(&*model.view)
 }
 
-/// What a rendered file is a part of.
+/// The asset or report that a rendered file is a part of.
 enum Part<'a> {
     /// The file with this number of an asset's view.
     Asset(Node<'a>, Arc<Model>, usize),

@@ -1,4 +1,4 @@
-//! What changes do to the entries of directories.
+//! Effects of changes on the entries of directories.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as MapEntry;
@@ -11,13 +11,13 @@ use hpimount_containers::changes::{self, Fate, Kind, NewFile};
 use hpimount_containers::io::{ReadAt, Result};
 use hpimount_containers::volume::{Entry, FileId, Name, NodeId, Sink, Sources};
 
-/// What changes do to the entries of a directory, by their names in the mount.
+/// Effects of changes on the entries of a directory, by their names in the mount.
 #[derive(Default)]
 pub(in crate::mount) struct Layer {
     pub(super) entries: BTreeMap<Box<str>, LayerEntry>,
 }
 
-/// What changes do to an entry.
+/// Effect of changes on an entry.
 pub(super) enum LayerEntry {
     /// It is deleted.
     Whiteout,
@@ -31,7 +31,7 @@ pub(super) enum LayerEntry {
     /// It is a directory.
     Directory {
         layer: Arc<Layer>,
-        /// Whether an entry below is hidden instead of merged with it.
+        /// True if an entry below is hidden instead of merged with it.
         is_opaque: bool,
     },
 }
@@ -65,7 +65,7 @@ impl Layer {
                 (Fate::Kept, _) => continue,
             };
             let siblings = &mut layers[tree.parent(node).0 as usize].entries;
-            // What takes the place of a deleted entry hides it.
+            // An entry in place of a deleted one hides it.
             if let MapEntry::Vacant(free) = siblings.entry(entry.name.into()) {
                 free.insert(change);
             }

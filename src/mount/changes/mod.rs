@@ -58,7 +58,7 @@ pub(crate) struct Changes {
     /// The modification time of the last one that was changed, in seconds since 1970
     /// UTC.
     pub(super) modified: i64,
-    /// Whether risks are refused.
+    /// True if risks are refused.
     is_strict: bool,
 }
 
@@ -87,7 +87,7 @@ pub(super) struct Changed {
     pub(super) partners: Vec<(String, Arc<dyn ReadAt>)>,
     /// Memory of its tables and of `report`, in bytes.
     pub(super) memory: usize,
-    /// What became of the changes.
+    /// Outcome of the changes.
     pub(super) report: Report,
     stages: Vec<Stage>,
 }
@@ -98,7 +98,7 @@ pub(crate) struct Outcome {
     name: String,
     /// Its files.
     pub(crate) written: Written,
-    /// What became of the changes of all steps.
+    /// Outcome of the changes of all steps.
     pub(crate) report: Report,
     /// The results of the steps before, and of patches: parts of `written` may be ranges
     /// of them.

@@ -106,7 +106,7 @@ pub(crate) struct ForAsset {
     pub(crate) extension: &'static str,
     /// The file.
     pub(crate) new: NewFile,
-    /// Why it is refused if there is no such conversion.
+    /// The reason for refusing it if there is no such conversion.
     pub(crate) otherwise: String,
 }
 

@@ -117,7 +117,7 @@ impl<'a> Edits<'a> {
                     }
                 }
                 (Change::File(new), Some(found)) => self.file(new, &found)?,
-                // What editors keep beside the files that they save.
+                // Files that editors keep beside those that they save.
                 (Change::File(_), None) => {
                     self.report.ignored += 1;
                     let format = viewed.map(|viewed| viewed.format);

@@ -45,7 +45,7 @@ impl Converter<'_> {
     }
 }
 
-/// What an asset is made from.
+/// Inputs that an asset is made from.
 pub(super) struct Ingredients {
     files: Vec<(usize, NewFile)>,
     original: u64,

@@ -46,7 +46,7 @@ impl Opener<'_> {
             self.changed = Changed::Source(Mutex::new(Some(changes)));
             return self.open_all_sources(prepared);
         }
-        // What a path of the changes refers to is known when the sources are open.
+        // The target of a path of the changes is known when the sources are open.
         let trees = self.open_all_sources(prepared)?;
         let modified = changes.modified;
         let changed = match trees.directories() {

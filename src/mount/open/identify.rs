@@ -1,4 +1,4 @@
-//! What the bytes of sources follow from, to tell versions of them apart.
+//! Facts that determine the bytes of sources, to tell versions of them apart.
 
 use std::fs;
 use std::hash::{Hash, Hasher};

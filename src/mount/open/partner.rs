@@ -40,7 +40,7 @@ pub(super) struct Partners<'a> {
     name: &'a str,
     /// The files requested so far, by name.
     found: RefCell<HashMap<String, Option<Arc<dyn ReadAt>>>>,
-    /// Why a file that may exist is unavailable.
+    /// The reason why a file that may exist is unavailable.
     problem: RefCell<Option<io::Error>>,
 }
 

@@ -1,4 +1,4 @@
-//! What a mount shows of folders of changes.
+//! Files of folders of changes that a mount shows.
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn patch(patch: &AppliedPatch) -> Value {
 #[derive(Default)]
 pub(crate) struct AppliedFiles {
     files: Vec<Applied>,
-    /// Whether the source has patches, which may have changed every file.
+    /// True if the source has patches, which may have changed every file.
     is_patched: bool,
 }
 

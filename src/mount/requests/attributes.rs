@@ -23,7 +23,7 @@ pub struct Attr {
     pub modified: i64,
     /// Number of its links.
     pub nlink: u32,
-    /// Whether its name and attributes never change while mounted.
+    /// True if its name and attributes never change while mounted.
     pub lasting: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the bytes of files follow from, to tell versions of them apart without reading them.
+//! Facts that determine the bytes of files, to tell versions of them apart without reading them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -8,13 +8,13 @@ use crate::mount::{Result, Vfs};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::InodeKind;
 
-/// What is known of the bytes of a file.
+/// Identity of the bytes of a file, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identity {
     /// Equal only for the same path and the same versions of the files that it is in.
     pub(crate) number: u64,
-    /// Whether its bytes may also follow from files that may change and are not known: it
-    /// is made of an asset in a folder, where views look for other files.
+    /// True if its bytes may also follow from files that may change and are not known: it is made
+    /// of an asset in a folder, where views look for other files.
     pub(crate) is_vague: bool,
 }
 
@@ -43,7 +43,7 @@ impl Vfs {
 struct Versions<'v> {
     vfs: &'v Vfs,
     hasher: DefaultHasher,
-    /// Whether a folder whose files may change is among what they are in.
+    /// True if a folder whose files may change is among what they are in.
     is_in_folder: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the kernel remembers: lookups that are counted, and entries that it must forget.
+//! State that the kernel remembers: counted lookups, and entries that it must forget.
 
 use super::Vfs;
 use crate::mount::Ino;

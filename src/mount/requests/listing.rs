@@ -14,7 +14,7 @@ pub(crate) struct Listing<'v> {
     node: Node<'v>,
     /// The root of its plain files, if these are listed.
     plain: Option<Node<'v>>,
-    /// Whether it was reached by another spelling.
+    /// True if it was reached by another spelling.
     is_aliased: bool,
     /// Number of the first entry to list.
     start: usize,

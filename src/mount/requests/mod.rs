@@ -35,7 +35,7 @@ pub struct Vfs {
     pub(super) mount: MountTree,
     /// The inodes of `.hpimount`, which is missing if there are too many entries for it.
     control: Option<ControlInodes>,
-    /// What the mount shows of folders of changes.
+    /// Files of folders of changes that the mount shows.
     applied: AppliedFiles,
     /// The sources on servers.
     remote: Option<Arc<Remote>>,

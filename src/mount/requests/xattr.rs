@@ -23,12 +23,12 @@ const SHADOWS: &str = "user.hpimount.shadows";
 /// Path in a folder of changes of the contents of a file.
 const APPLIED: &str = "user.hpimount.applied";
 
-/// Why an asset of an archive cannot be shown. It is not listed, because
+/// Attribute with the reason why an asset of an archive cannot be shown. It is not listed, because
 /// computing it requires reading the asset.
 const ERROR: &str = "user.hip.error";
 
-/// What can be edited in a generated file, or why nothing can: `yes: values` or
-/// `no: REASON`. It is not listed, because the asset must be read.
+/// Attribute with the parts of a generated file that can be edited, or the reason why there are
+/// none: `yes: values` or `no: REASON`. It is not listed, because the asset must be read.
 const EDITABLE: &str = "user.hpimount.editable";
 
 /// A PNG file with the picture that represents an asset. It is not listed,

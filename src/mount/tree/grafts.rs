@@ -49,13 +49,13 @@ pub(crate) struct Built {
     pub(crate) files: Files,
     /// The assets that its files are rendered from.
     pub(crate) rendered: Rendered,
-    /// Why it is empty.
+    /// The reason why it is empty.
     pub(crate) problem: Option<io::Error>,
     /// Changes when the files behind the entries change.
     pub(crate) fingerprint: u64,
 }
 
-/// Where the bytes of the files of a subtree are.
+/// Location of the bytes of the files of a subtree.
 pub(crate) enum Files {
     /// In no volume: they are rendered.
     Rendered,

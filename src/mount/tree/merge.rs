@@ -9,7 +9,7 @@ use crate::namespace::tree::{Index, InodeKind, Label, NewInode, ROOT, Tree, Tree
 use hpimount_containers::io;
 use hpimount_containers::volume::NodeId;
 
-/// Which of several files with the same path wins.
+/// Precedence of several files with the same path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rule {
     /// The file in the highest layer.

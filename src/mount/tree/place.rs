@@ -1,5 +1,5 @@
-//! Where an inode is in the mount: its path, its parent, and the entry under
-//! which the kernel knows a subtree.
+//! Place of an inode in the mount: its path, its parent, and the entry under which the kernel
+//! knows a subtree.
 //!
 //! Users see the root of a subtree as the directory where the subtree is
 //! grafted.

@@ -22,11 +22,11 @@ use hpimount_containers::volume::{Name, NodeId};
 pub(crate) struct OpenedSource {
     pub(crate) builder: TreeBuilder,
     pub(crate) volume: OpenVolume,
-    /// Whether it can be merged with others.
+    /// True if it can be merged with others.
     pub(crate) is_layered: bool,
     /// The source as plain files.
     pub(crate) images: Images,
-    /// What became of the changes to it.
+    /// Outcome of the changes to it.
     pub(crate) applied: Option<Report>,
     pub(crate) path: PathBuf,
 }
@@ -35,7 +35,7 @@ pub(crate) struct OpenedSource {
 pub(crate) struct Above {
     /// Loose files, and then the changes that are applied; the last one on top.
     pub(crate) layers: Vec<OpenedSource>,
-    /// What the last one deletes.
+    /// Entries that the last one deletes.
     pub(crate) whiteouts: Whiteouts,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct SourceTrees {
     order: Value,
     /// The only source as plain files.
     images: Images,
-    /// What became of the changes that are applied.
+    /// Outcome of the changes that are applied.
     pub(crate) applied: Option<Report>,
     /// Warnings about the merge.
     pub(crate) warnings: Vec<String>,

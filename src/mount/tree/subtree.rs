@@ -27,9 +27,9 @@ pub(crate) struct Subtree {
     /// The subtree around it that has the charge for the volumes, if that is another
     /// one.
     pub(crate) _around: Option<Arc<Subtree>>,
-    /// What its files are rendered from, if anything.
+    /// Source of its rendered files, if any.
     pub(crate) rendered: Rendered,
-    /// Why the archive that it shows cannot be opened.
+    /// The reason why the archive that it shows cannot be opened.
     pub(crate) problem: Option<io::Error>,
     /// The charge for the memory of the tree.
     pub(crate) _charge: Option<Charge>,
@@ -58,7 +58,7 @@ pub(crate) struct Converted {
     pub(crate) by_asset: OnceLock<Box<[(u64, Index)]>>,
 }
 
-/// What a file of a converted tree is made of.
+/// Source of a file of a converted tree.
 pub(crate) enum ConvertedSource {
     /// It is converted from an asset.
     Asset(FileOfAsset),

@@ -59,7 +59,7 @@ pub enum InodeKind {
     },
     /// A symbolic link with a given text.
     Verbatim {
-        /// Where the text begins in `Tree::links`.
+        /// Offset of the text in `Tree::links`.
         start: u32,
         /// Bytes of the text.
         length: u32,
@@ -145,7 +145,7 @@ impl Inode {
 /// A directory entry.
 #[derive(Debug, Clone)]
 struct Dentry {
-    /// Where the name begins in `Tree::names`.
+    /// Offset of the name in `Tree::names`.
     name: u32,
     /// Bytes of the name.
     length: u8,

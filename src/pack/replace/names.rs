@@ -8,7 +8,7 @@ use hpimount_containers::volume::{FileId, NodeId};
 /// Maximum number of files that an error lists.
 const MAX_LISTED: usize = 20;
 
-/// How well a path matches a name, best first.
+/// Quality of the match of a path with a name, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
     /// It is equal.

@@ -1,4 +1,4 @@
-//! How a program ends: by a signal, or without a reader.
+//! Ends of a program: by a signal, or without a reader.
 
 use std::io;
 use std::thread;

@@ -30,7 +30,7 @@ pub use self::mode::{
 pub use self::terminal::{ask_secretly, keep_from_others};
 pub use self::written::{copy_range, name_file, unnamed_file};
 
-/// Whether extracted files get names that Windows can have in any case.
+/// True if extracted files always get names that are valid on Windows.
 pub const WINDOWS_NAMES: bool = false;
 
 /// Fills `buf` with the bytes of a file at `offset`.

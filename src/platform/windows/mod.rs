@@ -19,5 +19,5 @@ pub use self::process::{
 };
 pub use self::registry::{register, unregister};
 
-/// Whether extracted files get names that Windows can have in any case.
+/// True if extracted files always get names that are valid on Windows.
 pub const WINDOWS_NAMES: bool = true;

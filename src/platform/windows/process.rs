@@ -114,7 +114,7 @@ pub fn matching(argument: &OsStr) -> Vec<OsString> {
 /// product of their lengths.
 fn matches(pattern: &[char], name: &[char]) -> bool {
     let (mut at, mut end) = (0, 0);
-    // Where to go on after the last star, if it stands for one more character.
+    // Positions to go on from if the last star stands for one more character.
     let mut star = None;
     while end < name.len() {
         match pattern.get(at) {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use windows_registry::CURRENT_USER;
 
-/// Where the types of files of this user are.
+/// Registry key of this user's file types.
 const CLASSES: &str = r"Software\Classes";
 /// The name of the program among those that open files.
 const PROGRAM: &str = "hpi.archive";

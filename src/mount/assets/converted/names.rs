@@ -7,8 +7,8 @@ use hpimount_assets::view::ViewFormat;
 use hpimount_assets::view::converted::ConvertedFile;
 use hpimount_containers::text::has_extension;
 
-/// How many times all names are compared. The first finds assets with equal
-/// names, the second an asset whose name equals a file of one of these.
+/// Number of times that all names are compared. The first finds assets with equal names, the
+/// second an asset whose name equals a file of one of these.
 const ROUNDS: usize = 2;
 
 /// Memory that [`names`] takes for each name during the comparison, in bytes:

@@ -15,7 +15,7 @@ const DEFAULT: &str = "default.dat";
 /// Archives that the games load without a list, the lowest first.
 const ALWAYS: [&str; 3] = ["models/gta3.img", "models/gta_int.img", "models/player.img"];
 
-/// What a list calls an archive.
+/// Keywords for an archive in a list.
 const ARCHIVES: [&str; 2] = ["IMG", "CDIMAGE"];
 
 /// Extensions of the files that a mod may have in any of its folders, if the
@@ -37,7 +37,7 @@ const MAX_LIST: u64 = 4 << 20;
 pub(in crate::mount) struct Archives {
     /// Their paths, the lowest first.
     pub(in crate::mount) paths: Vec<PathBuf>,
-    /// What the lists name and the folder does not have.
+    /// Warnings about entries of the lists that the folder does not have.
     pub(in crate::mount) warnings: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
-//! Which archives of a folder a game mounts, and their precedence (SEMANTICS,
-//! Merging). Each game is a module with its [`Rules`].
+//! The archives of a folder that a game mounts, and their precedence (SEMANTICS, Merging). Each
+//! game is a module with its [`Rules`].
 
 pub(super) mod gta;
 mod kingdoms;
@@ -16,7 +16,7 @@ use crate::mount::tree::merge::Rule;
 use hpimount_containers::format::Input;
 use hpimount_containers::io;
 
-/// How archives are ordered.
+/// Order of archives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
@@ -36,12 +36,12 @@ pub enum Order {
 /// A test of whether an archive is made for a game.
 type MadeFor = fn(&Input<'_>) -> io::Result<bool>;
 
-/// How a game orders its archives.
+/// Rules of a game for the order of its archives.
 struct Rules {
     /// Extensions that are mounted, from the lowest group to the highest.
     groups: &'static [&'static str],
-    /// Whether the newest of several files with the same path wins, instead of
-    /// the file in the highest archive.
+    /// True if the newest of several files with the same path wins, instead of the file in the
+    /// highest archive.
     newest_wins: bool,
     /// Maximum number of archives with an extension that the game mounts.
     limit: Option<(&'static str, usize)>,

@@ -27,7 +27,7 @@ type IsArchive<'a> = &'a dyn Fn(FileId, u64, &mut dyn Iterator<Item = &Ambiguous
 /// A sink of entries that builds a [`Tree`] from them.
 pub struct TreeBuilder {
     tree: Tree,
-    /// Which files have companions.
+    /// Companions of the files.
     companions: Companions,
     /// Asset types given by volumes, if they affect companions.
     assets: HashMap<Index, AssetType>,
@@ -72,7 +72,7 @@ impl<'a> Label<'a> {
 /// An inode to be added.
 #[derive(Debug, Clone, Copy)]
 pub struct NewInode {
-    /// What it is.
+    /// Its kind.
     pub kind: InodeKind,
     /// Decoded size in bytes; `None` for a text that is not generated yet.
     pub size: Option<u64>,
