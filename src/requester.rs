@@ -1,4 +1,4 @@
-//! Whether the process whose request this thread answers was killed meanwhile.
+//! Detection of a killed requester: the process whose request this thread answers.
 //!
 //! A killed process ends only when the kernel has the answer to its request, and FUSE's
 //! own message about it does not reach the program. So work that takes long looks from
@@ -16,10 +16,10 @@ use std::time::{Duration, Instant};
 use crate::sync::awaited::Awaited;
 use hpimount_containers::io::{Error, Result, read_error};
 
-/// Where the state of processes is.
+/// Directory with the state of processes.
 pub const PROCESSES: &str = "/proc";
 
-/// How long an answer may take before its requester is watched.
+/// Time after which the requester of an answer is watched.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Pause between two looks at the watched processes.

@@ -1,4 +1,4 @@
-//! How much of each file a reader reads from its start.
+//! Number of bytes that a reader reads from the start of each file.
 
 use crate::mount::Ino;
 use crate::platform::page_size;
@@ -20,7 +20,7 @@ const TRIES: u32 = 4;
 /// after the reader had missed it.
 const MIN_BEYOND: u32 = 2;
 
-/// How much of each file a reader reads from its start.
+/// Number of bytes that a reader reads from the start of each file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Head {
     /// Number of bytes that the kernel requests of each file for this reader;
@@ -32,8 +32,8 @@ pub(super) struct Head {
     beyond: u32,
 }
 
-/// Whether a reader reads more than the first page, if the kernel requests
-/// [`MIN_HEAD`] for it.
+/// Test of whether a reader reads more than the first page, if the kernel requests [`MIN_HEAD`]
+/// for it.
 #[derive(Debug, Clone, Copy)]
 enum FirstPage {
     /// Unknown: only the first page was pushed for this number of files. The

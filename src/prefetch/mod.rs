@@ -155,7 +155,7 @@ struct State {
     blocks: VecDeque<Push>,
     /// Parts of stored files that had a small read lately.
     parts: LruCache<(Ino, u64), ()>,
-    /// Whether something is being pushed.
+    /// True if something is being pushed.
     is_pushing: bool,
     /// Readers that read files in order.
     runs: Latest<Run>,
@@ -187,9 +187,9 @@ pub struct Noted<'a> {
     node: &'a Node<'a>,
     offset: u64,
     size: u32,
-    /// How the reader reads the file.
+    /// Access pattern of the reader.
     pub access: Access,
-    /// Whether there is something to prefetch when the read is answered.
+    /// True if there is something to prefetch when the read is answered.
     has_more: bool,
 }
 
@@ -491,7 +491,7 @@ fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, 
     if push.is_decoded_only {
         return decode(push, file, state, vfs);
     }
-    // What the reader requests itself meanwhile is left to it.
+    // Bytes that the reader requests itself meanwhile are left to it.
     let is_wanted = || matches!(job, Job::Block(_)) || state.with(|state| state.is_ahead(push.ino));
     let range = push.start..push.start + push.length;
     // Errors are left to the reader.

@@ -54,9 +54,9 @@ pub(super) struct Run {
     /// Offsets in the current file that are decoded ahead of the kernel's
     /// read-ahead: the next block, and the end.
     current: Range<u64>,
-    /// Whether the current file was pushed, so that its reads are not seen.
+    /// True if the current file was pushed, so that its reads are not seen.
     is_pushed: bool,
-    /// Where pushing continues: a number in `files`, and an offset.
+    /// Position to push next: a number in `files`, and an offset.
     next: (usize, u64),
     /// Bytes that may be pushed until the reader is seen again.
     budget: u64,
@@ -64,7 +64,7 @@ pub(super) struct Run {
     unmarked: u64,
     /// The last omission: file and offset.
     mark: Option<(Ino, u64)>,
-    /// How much of each file is pushed.
+    /// Length of the start of each file that is pushed.
     head: Head,
     /// The directory of the current file, and those around it. The kernel
     /// knows the files in them.
@@ -93,10 +93,10 @@ pub(super) struct Push {
     pub(super) start: u64,
     /// Number of bytes.
     pub(super) length: u64,
-    /// How the reader will read them.
+    /// Expected access pattern of the reader.
     pub(super) access: Access,
-    /// Whether the bytes are only decoded: the kernel does not know the file
-    /// yet, or will request them itself.
+    /// True if the bytes are only decoded: the kernel does not know the file yet, or will request
+    /// them itself.
     pub(super) is_decoded_only: bool,
 }
 

@@ -51,7 +51,7 @@ impl Broken {
     }
 }
 
-/// What may be done with an answer, by the kind of its body (docs/SERVING.md, Security).
+/// Security policy of an answer, by the kind of its body (docs/SERVING.md, Security).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Policy {
     /// It comes from a source: nothing in it is active.

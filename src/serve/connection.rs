@@ -14,7 +14,7 @@ use tokio::time::sleep;
 
 use crate::platform::is_writable;
 
-/// How long a client may take.
+/// Time limits of a client.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
     /// For a request.
@@ -32,7 +32,7 @@ const LOOK: Duration = Duration::from_secs(5);
 const FAST: usize = 1 << 20;
 const FAST_TIME: Duration = Duration::from_secs(1);
 
-/// What happens on a connection.
+/// State of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Nothing: the client may send a request.

@@ -68,7 +68,7 @@ impl Property {
     }
 }
 
-/// Which properties are asked for.
+/// Requested properties.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Wanted {
     /// All of them with their values, or their names alone.
@@ -337,7 +337,7 @@ struct Listing {
     wanted: Wanted,
     /// The URL of the directory, in the spelling of the request.
     href: String,
-    /// What follows of the directory.
+    /// Further entries of the directory.
     entries: Option<Entries>,
     /// Bytes that were written and not sent.
     text: String,

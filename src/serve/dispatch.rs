@@ -1,4 +1,4 @@
-//! What the reading threads do: they answer requests from the tree.
+//! Work of the reading threads: they answer requests from the tree.
 
 use std::sync::Arc;
 

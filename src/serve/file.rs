@@ -137,7 +137,7 @@ impl Pieces for FilePieces {
         if self.next == self.end {
             return Ok(Bytes::new());
         }
-        // What the tree cannot read is logged there.
+        // The tree logs what it cannot read.
         self.next(wanted).map_err(|(error, message)| {
             if error == Error::Stale {
                 log::error!("{}", printable(&message));

@@ -1,4 +1,4 @@
-//! Who is answered: token, Host and Origin (docs/SERVING.md, Security).
+//! Access control: token, Host and Origin (docs/SERVING.md, Security).
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Mutex;
@@ -17,7 +17,7 @@ const MIN_TOKEN: usize = 16;
 /// Wrong tokens that are answered in a second; others wait.
 const WRONG_PER_SECOND: u32 = 20;
 
-/// What a client must know.
+/// The secret that a client must know.
 #[derive(Debug, Clone)]
 pub struct Token(String);
 

@@ -27,7 +27,7 @@ const MAX_KEPT: NonZeroUsize = NonZeroUsize::new(1 << 16).unwrap();
 const MEMORY: usize = 80;
 const CHARGED: usize = 256;
 
-/// What gives handles, and who gets the first one.
+/// Generator of handles, with the token that the first one requires.
 pub struct Handles {
     token: Option<Token>,
     key: u128,

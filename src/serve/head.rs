@@ -28,11 +28,11 @@ pub(super) const HEADERS: [&str; 17] = [
 pub(super) struct Head {
     /// Its method, in upper case.
     pub(super) method: String,
-    /// What was in front of the path: `/t/TOKEN`, or nothing.
+    /// Prefix of the path: `/t/TOKEN`, or nothing.
     pub(super) prefix: String,
     /// The path as it was sent.
     pub(super) path: String,
-    /// What comes after the `?`.
+    /// Query after the `?`.
     pub(super) query: String,
     /// Those of [`HEADERS`] that it has; one that is repeated is joined by commas.
     pub(super) headers: Vec<(&'static str, String)>,

@@ -54,7 +54,7 @@ const MAX_BUFFER: usize = 64 << 10;
 /// Number of clients that get large pieces.
 const LARGE_PIECES: usize = 64;
 
-/// How long answers may continue after the end of the server was asked for.
+/// Grace period for answers after the end of the server was asked for.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Refused clients that are logged in a second.

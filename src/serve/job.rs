@@ -23,7 +23,7 @@ pub(super) enum Job {
     Call(Vec<u8>, oneshot::Sender<Option<Vec<u8>>>),
 }
 
-/// What the thread with the connections shares with those that read.
+/// Data shared by the thread with the connections and those that read.
 pub(super) struct Work {
     /// Their work.
     pub(super) queue: Arc<Queue<Job>>,

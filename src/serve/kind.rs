@@ -1,10 +1,10 @@
-//! What files are to a browser: their types, and how the explorer shows them.
+//! Kinds of files for a browser: their types, and how the explorer shows them.
 
 use hpimount_assets::view::ViewFormat;
 use hpimount_containers::text::has_extension;
 use hpimount_containers::volume::AssetType;
 
-/// How the explorer shows a file.
+/// View of a file in the explorer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum View {
     Picture,

@@ -204,9 +204,9 @@ struct Page {
     entries: Entries,
     /// Maximum number of entries that follow.
     left: usize,
-    /// Whether hidden companions are added.
+    /// True if hidden companions are added.
     all: bool,
-    /// Whether it begins with the first entry.
+    /// True if it begins with the first entry.
     is_first: bool,
     state: State,
     /// Entries that were listed and not written.

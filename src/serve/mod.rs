@@ -63,8 +63,8 @@ use self::pieces::Queue;
 pub use self::site::{Equipment, Share, SourceIdentity};
 pub use self::texts::Texts;
 
-/// What the kernel keeps of an answer for a client, in bytes. A client that reads nothing
-/// looks like a fast one until this is full.
+/// Size of the kernel's send buffer for a client, in bytes. A client that reads nothing looks like
+/// a fast one until this is full.
 const SEND_BUFFER: usize = 256 << 10;
 
 /// Listens at an address.

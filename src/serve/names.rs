@@ -19,7 +19,7 @@ struct State {
     charge: Charge,
 }
 
-/// How far the collection is.
+/// Progress of the collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Collected {
     /// Nothing is collected.

@@ -23,7 +23,7 @@ pub struct Request<'r> {
     pub body: &'r [u8],
 }
 
-/// What a client receives.
+/// Answer that a client receives.
 #[derive(Debug)]
 pub struct Answered {
     /// The status code.
@@ -34,7 +34,7 @@ pub struct Answered {
     pub length: Option<u64>,
     /// The body, up to 8 MiB.
     pub body: Vec<u8>,
-    /// Whether the body ends too early.
+    /// True if the body ends too early.
     pub is_broken: bool,
 }
 

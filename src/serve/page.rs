@@ -26,10 +26,10 @@ pub(super) struct Embedded {
     pub(super) name: &'static str,
     /// Its type.
     pub(super) media_type: &'static str,
-    /// What identifies its bytes.
+    /// Entity tag of its bytes.
     pub(super) tag: &'static str,
-    /// How its bytes are compressed, as HTTP names it; empty if they are not. Each file is there
-    /// in gzip or without compression, and also with Brotli.
+    /// Content encoding of its bytes, as HTTP names it; empty without compression. Each file is
+    /// there in gzip or without compression, and also with Brotli.
     pub(super) encoding: &'static str,
     /// Its bytes.
     pub(super) bytes: &'static [u8],

@@ -1,9 +1,9 @@
 //! The queue of the reading threads.
 //!
-//! What people wait for comes first: a listing or the first bytes of a file waits for the
-//! work that has begun, and never for the rest of a thousand downloads. Pictures of
-//! directories come last, and on half of the threads; the newest first, since those
-//! that were asked for long ago have been scrolled away.
+//! Work that people wait for comes first: a listing or the first bytes of a file waits for the
+//! work that has begun, and never for the rest of a thousand downloads. Pictures of directories
+//! come last, and on half of the threads; the newest first, since those that were asked for long
+//! ago have been scrolled away.
 //!
 //! A client asks for one thing at a time, and for the next piece of a file when it has the
 //! last one. So clients take turns, and there is never more work than there are
@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 use crate::sync::{Condvar, Mutex, lock, wait};
 
-/// How long work may wait.
+/// Priority of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Urgency {
     /// A client waits for the first bytes.

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use super::head::Head;
 
-/// What identifies the bytes of a file.
+/// Entity tag of a file's bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Tag {
     /// Equal only for equal bytes.

@@ -26,7 +26,7 @@ const MAX_CONNECTIONS: usize = 16;
 /// Memory of one, in bytes: a record, and the longest answer.
 const CONNECTION: usize = 260 << 10;
 
-/// How long a connection may be idle. Clients connect again.
+/// Timeout of an idle connection. Clients connect again.
 const IDLE: Duration = Duration::from_secs(600);
 
 /// The bit of the length of a record which says that nothing follows.

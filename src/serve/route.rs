@@ -1,14 +1,14 @@
-//! What a request asks for: its head becomes a [`Call`].
+//! Routing of requests: the head of one becomes a [`Call`].
 
 use super::answer::Refusal;
 use super::head::{Head, unescaped};
 
-/// Which of the two trees.
+/// One of the two trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tree {
     /// The files, to the byte.
     Files,
-    /// What the assets are converted to.
+    /// The conversions of the assets.
     Converted,
 }
 
@@ -31,14 +31,14 @@ pub(super) struct Query {
     pub(super) path: String,
     /// The extension of the entries, in lower case.
     pub(super) type_of: Option<String>,
-    /// Whether names and texts are searched.
+    /// True if names are searched, and true if texts are.
     pub(super) names: bool,
     pub(super) texts: bool,
-    /// How far earlier answers have searched.
+    /// Progress of the search by earlier answers.
     pub(super) after: Progress,
 }
 
-/// How far a search is: names come before texts.
+/// Progress of a search: names come before texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
     /// Number of the next name.
@@ -65,7 +65,7 @@ impl std::fmt::Display for Progress {
     }
 }
 
-/// How much below an entry is asked for.
+/// Requested depth below an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
     Zero,
@@ -93,16 +93,16 @@ pub(super) enum Call {
         tree: Tree,
         /// Its path in the tree.
         path: String,
-        /// Whether it is to be saved and not shown.
+        /// True if it is to be saved and not shown.
         is_download: bool,
     },
-    /// What can be done with an entry.
+    /// The operations on an entry.
     Options,
     /// The properties of an entry.
     Properties {
         /// Its path; `None` for the directory above the tree.
         path: Option<String>,
-        /// Whether the properties of its entries are returned too.
+        /// Depth of the entries whose properties are returned too.
         depth: Depth,
         /// The body of the request.
         body: Vec<u8>,
@@ -115,7 +115,7 @@ pub(super) enum Call {
         after: u64,
         /// Maximum number of entries.
         limit: usize,
-        /// Whether hidden companions are added.
+        /// True if hidden companions are added.
         all: bool,
     },
     /// A picture of a file.
@@ -129,9 +129,9 @@ pub(super) enum Call {
     Zip(String),
     /// Entries by their names.
     Search(Query),
-    /// Where a file comes from.
+    /// The origin of a file.
     Where(String),
-    /// How two entries differ.
+    /// The differences of two entries.
     Diff([String; 2]),
     /// The sources, and the state of the server.
     State,

@@ -18,7 +18,7 @@ use crate::inspect::walk::Walk;
 use crate::inspect::{Contents, Role};
 use crate::mount::{FileKind, HeldIno, Ino};
 
-/// How often a tree that follows edits is looked at for changed texts.
+/// Interval at which a tree that follows edits is checked for changed texts.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// Number of entries of an answer.

@@ -56,14 +56,14 @@ enum Tree {
     Live(Box<dyn LiveTree>),
 }
 
-/// What lasts for as long as the server.
+/// State with the lifetime of the server.
 pub(super) struct Common {
-    /// What all tags follow from.
+    /// Hash state that all tags follow from.
     base: Sha256,
     budget: Arc<Budget>,
-    /// What `/api/state` says of the sources.
+    /// Facts about the sources in `/api/state`.
     sources: Value,
-    /// What clients of NFS name files by.
+    /// Handles by which clients of NFS name files.
     pub(super) handles: Handles,
     /// The names of all entries.
     pub(super) names: Names,
@@ -75,15 +75,15 @@ pub(super) struct Common {
     pub(super) thumbnails: Arc<Thumbnails>,
 }
 
-/// What a share has besides its tree.
+/// Parts of a share besides its tree.
 pub struct Equipment {
-    /// What the sources are.
+    /// Identity of the sources.
     pub identity: SourceIdentity,
     /// A number that is another one in each run.
     pub salt: u128,
     /// The index of texts.
     pub texts: Texts,
-    /// What gives handles to clients of NFS.
+    /// Generator of handles for clients of NFS.
     pub handles: Handles,
 }
 
@@ -260,7 +260,7 @@ impl Site {
 #[derive(Debug, Clone, Copy)]
 pub struct SourceIdentity {
     number: u64,
-    /// Whether all sources have an identity: those on servers have none before they are read.
+    /// True if all sources have an identity: those on servers have none before they are read.
     is_complete: bool,
 }
 

@@ -22,7 +22,7 @@ pub(super) use crate::inspect::index::Words;
 /// Rows and requests that may wait.
 const MAX_WAITING: usize = 64;
 
-/// How long a search may wait, and how soon one is noticed.
+/// Timeout of a search, and maximum delay until one is noticed.
 const PATIENCE: Duration = Duration::from_secs(10);
 const MOMENT: Duration = Duration::from_millis(20);
 
@@ -43,11 +43,11 @@ struct Search {
 /// The rows of a tree.
 struct Rows {
     rows: Receiver<Row>,
-    /// Where a message goes when all of them are in the index.
+    /// Channel for a message when all of them are in the index.
     all: SyncSender<()>,
 }
 
-/// What the thread with the index is asked to do.
+/// Request to the thread with the index.
 enum Request {
     Search(Search),
     /// To replace all rows by these.

@@ -81,7 +81,7 @@ struct Zip {
     _place: Place,
 }
 
-/// What comes next.
+/// The part of the archive that comes next.
 enum State {
     /// The next entry.
     Between,

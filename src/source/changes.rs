@@ -14,9 +14,9 @@ use hpimount_containers::io::ReadAt;
 use hpimount_containers::text::file_name;
 use hpimount_containers::volume::{MAX_DEPTH, MAX_ENTRIES, Name};
 
-/// What marks a deleted entry, before its name.
+/// Marker of a deleted entry, before its name.
 pub const WHITEOUT: &str = ".wh.";
-/// What marks everything else in its directory as deleted.
+/// Marker that deletes everything else in its directory.
 pub const OPAQUE: &str = ".wh..wh..opq";
 
 /// A folder of changes, open.

@@ -1,4 +1,4 @@
-//! What names of files on disk stand for.
+//! Meaning of the names of files on disk.
 
 use std::borrow::Cow;
 use std::io::{self, ErrorKind};
@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use crate::platform::{WINDOWS_NAMES, check_names};
 use hpimount_containers::text::{plain_name, windows_name};
 
-/// What the names of files in a folder stand for, between which and an archive files go.
+/// Meaning of the names in a folder whose files go to or come from an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiskNames {
     /// Themselves.

@@ -18,7 +18,7 @@ use hpimount_containers::text::{untaken_name, windows_name};
 /// The error of an entry that exists.
 const EXISTS: &str = "exists; --force replaces it";
 
-/// What to do in the folder. Paths are relative to it.
+/// Task in the folder. Paths are relative to it.
 pub enum ExtractTask<B> {
     /// Create a directory, and those around it.
     Directory(String),
@@ -40,7 +40,7 @@ pub enum ExtractTask<B> {
 pub struct Extraction {
     path: PathBuf,
     root: Arc<Directory>,
-    /// Whether files that exist are replaced.
+    /// True if existing files are replaced.
     force: bool,
     /// The names of entries on Windows, if they are to be those.
     windows_names: Option<WindowsNames>,
@@ -303,7 +303,7 @@ impl Unfinished {
 
     /// Removes the file.
     fn remove(&self) {
-        // What cannot be removed remains, and the reason for removing it is reported.
+        // A file that cannot be removed remains, and the reason for removing it is reported.
         let _ = self.directory.remove_file(&self.temporary);
     }
 }

@@ -31,8 +31,8 @@ pub struct FilePool {
     /// repeatedly contend neither for the lock nor for the counter of an
     /// [`Arc`].
     last: ThreadLocal<RefCell<Option<Arc<OpenFile>>>>,
-    /// Whether files are removed that take room for as long as they are open: then no thread
-    /// holds its last one.
+    /// True if files are removed that take room for as long as they are open: then no thread holds
+    /// its last one.
     is_edited: bool,
     /// A directory, by its canonical path, that is held open to open files
     /// below it.
@@ -49,7 +49,7 @@ struct OpenFile {
     identity: FileIdentity,
     /// The time of its last use.
     used: AtomicU64,
-    /// Whether it is still in the pool.
+    /// True if it is still in the pool.
     is_kept: AtomicBool,
     /// Its [versions](FileStat::version) with the same contents, when it was about to lose a
     /// name, and these contents.

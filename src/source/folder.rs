@@ -79,7 +79,7 @@ struct FolderEntry {
     len: u64,
 }
 
-/// How subdirectories are handled.
+/// Handling of subdirectories.
 enum Subdirectories<'a> {
     /// Each is listed on demand.
     OnDemand,

@@ -13,7 +13,7 @@ use super::DiskNames;
 use crate::platform::{FileMode, canonical};
 use crate::sync::lock;
 
-/// What to do to a new folder. Paths are relative to it.
+/// Task in a new folder. Paths are relative to it.
 pub enum FolderTask<B> {
     /// Create a directory, and those around it.
     Directory(String),
@@ -30,13 +30,13 @@ pub enum FolderTask<B> {
 pub struct NewFolder {
     /// Its path, without symbolic links.
     target: PathBuf,
-    /// Whether there is an empty directory already.
+    /// True if there is an empty directory already.
     exists: bool,
     /// The directory that is written: beside the new one, or in the empty one.
     path: PathBuf,
     /// The same until it is kept. Locked while something is written.
     unfinished: Arc<Mutex<Option<PathBuf>>>,
-    /// What names of files stand for.
+    /// Meaning of the names of files.
     names: DiskNames,
     /// The permissions of files, as far as the umask permits.
     mode: FileMode,
@@ -185,7 +185,7 @@ pub(super) fn check_apart(target: &Path, readable: &[PathBuf]) -> io::Result<()>
 
 /// Removes a directory with everything in it.
 fn remove(directory: Option<PathBuf>) {
-    // What cannot be removed remains, and the reason for removing it is reported.
+    // A directory that cannot be removed remains, and the reason for removing it is reported.
     let _ = directory.map(fs::remove_dir_all);
 }
 
@@ -207,7 +207,7 @@ fn move_entries(directory: &Path, around: &Path) -> io::Result<()> {
     let result = move_each(directory, around, &mut moved);
     if result.is_err() {
         for name in moved {
-            // What cannot be moved back remains, and the first error is reported.
+            // An entry that cannot be moved back remains, and the first error is reported.
             let _ = fs::rename(around.join(&name), directory.join(&name));
         }
     }

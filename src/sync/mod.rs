@@ -23,7 +23,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How long a thread waits before it looks whether its reader was killed.
+/// Time that a thread waits before it looks whether its reader was killed.
 const MOMENT: std::time::Duration = std::time::Duration::from_millis(100);
 
 /// Like [`wait`], but for a moment at most.

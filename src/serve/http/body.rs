@@ -22,7 +22,7 @@ use crate::serve::site::PIECE;
 /// Number of bytes of a piece for a client that takes them quickly.
 const LARGE_PIECE: usize = 256 << 10;
 
-/// How long a piece waits for memory before it is tried again.
+/// Pause before a piece that waits for memory is tried again.
 const SHORT_PAUSE: Duration = Duration::from_millis(20);
 
 /// The body of a response.

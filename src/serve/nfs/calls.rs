@@ -67,7 +67,7 @@ pub(super) fn answer(share: &Share, procedure: u32, args: Args<'_>) -> Outcome {
         18 => calls.space(args),
         19 => calls.facts(args),
         20 => calls.limits(args),
-        // What changes something; the attributes of what it is about are not given.
+        // Procedures that change something; the attributes of their objects are not given.
         2 | 7..=13 | 21 => return refused(2),
         14 => return refused(4),
         15 => return refused(3),

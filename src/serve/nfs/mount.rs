@@ -32,8 +32,7 @@ pub(super) fn answer(share: &Share, procedure: u32, mut args: Args<'_>) -> Outco
             };
             super::calls::packed(&mounted)
         }
-        // Who has mounted, and what can be mounted: the token is in its name, so that the
-        // lists are empty.
+        // Lists of mounts and of exports: empty, since the name of an export has the token.
         2 | 5 => Outcome::Results(vec![0; 4]),
         _ => Outcome::OtherProcedure,
     }

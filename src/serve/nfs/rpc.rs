@@ -15,7 +15,7 @@ pub(super) struct Call {
     pub(super) procedure: u32,
 }
 
-/// What becomes of a call.
+/// Outcome of a call.
 pub(super) enum Outcome {
     /// It has these results.
     Results(Vec<u8>),
@@ -41,7 +41,7 @@ impl Call {
             version: args.number()?,
             procedure: args.number()?,
         };
-        // Who calls, and a proof of that.
+        // The credentials and the verifier of the caller.
         for _ in 0..2 {
             args.number()?;
             args.bytes(MAX_CREDENTIALS)?;

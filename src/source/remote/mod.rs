@@ -38,7 +38,7 @@ pub enum RemoteEntry {
     File(ListedFile),
 }
 
-/// What a network thread does.
+/// Task of a network thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Task {
     /// It looks up the addresses of names.

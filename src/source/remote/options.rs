@@ -8,7 +8,7 @@ use std::time::Duration;
 pub struct RemoteOptions {
     /// Maximum number of bytes that are fetched ahead of a reader.
     pub read_ahead: u64,
-    /// How long a read waits while no byte arrives.
+    /// Timeout of a read while no byte arrives.
     pub timeout: Duration,
     /// Directory of the cache for concurrent and later mounts.
     pub block_cache: Option<PathBuf>,
@@ -16,7 +16,7 @@ pub struct RemoteOptions {
     pub block_cache_size: u64,
     /// File with an Authorization header for web servers.
     pub header: Option<PathBuf>,
-    /// Whether public servers may redirect to local addresses.
+    /// True if public servers may redirect to local addresses.
     pub allow_local: bool,
 }
 

@@ -8,9 +8,8 @@ use crate::memory::latest::Latest;
 /// Maximum number of readers that are distinguished.
 const MAX_READERS: usize = 16;
 
-/// How far from its expected position a read may be to belong to a reader, in
-/// bytes: the kernel has several of its reads in progress at once, in any
-/// order.
+/// Maximum distance in bytes of a read from its expected position at which it belongs to a reader:
+/// the kernel has several of its reads in progress at once, in any order.
 const SLACK: u64 = 512 << 10;
 
 /// Number of sequential reads after which whole blocks are fetched ahead. A

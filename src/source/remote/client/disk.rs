@@ -57,7 +57,7 @@ pub(super) struct DiskCache {
     written: AtomicU64,
     /// Held during a scan.
     sweeping: Mutex<()>,
-    /// Whether a write failure has been logged.
+    /// True if a write failure has been logged.
     has_warned: AtomicBool,
 }
 

@@ -1,5 +1,4 @@
-//! What the remote sources of a mount share: the network, and the cache of
-//! blocks.
+//! Shared state of the remote sources of a mount: the network, and the cache of blocks.
 
 use std::sync::{Arc, Mutex};
 

@@ -20,8 +20,8 @@ use crate::sync::flights::{Claim, Flight, Waited};
 use crate::sync::lock;
 use hpimount_containers::io::{Error, ReadAt};
 
-/// How long reads fail immediately after one has failed, because the kernel
-/// repeats the requests of its read-ahead.
+/// Time for which reads fail immediately after one has failed, because the kernel repeats the
+/// requests of its read-ahead.
 const REST: Duration = Duration::from_secs(1);
 
 /// Maximum number of blocks that a reader waits for at a time.
@@ -39,11 +39,11 @@ struct Object {
     ahead: Mutex<Ahead>,
     /// The time of the last failed read, and the reason.
     failed: Mutex<Option<(Instant, Arc<str>)>>,
-    /// Whether a change has been logged.
+    /// True if a change has been logged.
     is_changed: AtomicBool,
 }
 
-/// Where the bytes of an object are.
+/// Location of the bytes of an object.
 struct Content {
     store: Store,
     key: Path,

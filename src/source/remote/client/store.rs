@@ -27,7 +27,7 @@ use super::wire::{Connector, is_broken_connection, is_connect_failure, is_lastin
 /// Maximum number of characters of a message.
 const MAX_TEXT: usize = 500;
 
-/// Why a request failed.
+/// Failure of a request.
 #[derive(Debug, Clone)]
 pub(super) struct Failure {
     pub(super) kind: FailureKind,
@@ -252,7 +252,7 @@ pub(super) type Page = (Vec<Listed>, Option<String>);
 #[derive(Clone)]
 pub(super) struct Store {
     engine: Engine,
-    /// Whether a request has succeeded.
+    /// True if a request has succeeded.
     is_known: Arc<AtomicBool>,
 }
 

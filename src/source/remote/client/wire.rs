@@ -102,7 +102,7 @@ pub(super) struct Connector {
     timeout: Duration,
     /// TCP ports that may be connected to.
     ports: Arc<[u16]>,
-    /// Whether public servers may redirect to local addresses.
+    /// True if public servers may redirect to local addresses.
     allows_local: bool,
     resolver: Arc<Resolver>,
 }
