@@ -1,9 +1,9 @@
 //! Detection of a killed requester: the process whose request this thread answers.
 //!
 //! A killed process ends only when the kernel has the answer to its request, and FUSE's
-//! own message about it does not reach the program. So work that takes long looks from
-//! time to time, in [`check`], whether the process has a SIGKILL pending. A thread of its
-//! own reads that from `/proc`, because those that read archives are confined.
+//! own message about it does not reach the program. So long work calls [`check`] from time to
+//! time, to end if the process has a SIGKILL pending. A thread of its own reads that from
+//! `/proc`, because those that read archives are confined.
 
 use std::cell::RefCell;
 use std::fs;

@@ -1,22 +1,21 @@
 //! A mount that can be edited (`--edit DIR`), independent of FUSE.
 //!
-//! The view is a function of the sources and of DIR, the folder of edits: it is that of `--apply
-//! DIR`, except that a file of DIR in a converted tree has the bytes that were saved. Each change
-//! of DIR makes another version of the whole, which never changes. Files that are being written
-//! are beside the versions, in DIR under names that are not applied.
+//! The view is a function of the sources and of DIR, the folder of edits: it is that of
+//! `--apply DIR`, except that a file of DIR in a converted tree has the bytes that were saved.
+//! Each change of DIR makes another version of the whole, which never changes. Files that are
+//! being written are beside the versions, in DIR under names that are not applied.
 //!
 //! # Parts
 //!
 //! * `look` finds inodes, `list` lists directories, and `read` reads files. `files` opens
-//!   and writes files, and `commit` gives them their names in DIR. `entries`
-//!   makes, renames and removes entries. `later` does what happens some time after a file
-//!   was closed.
-//! * `inodes` has the inodes that the kernel knows, `changed` what may have changed since
-//!   they were looked up, and `report` what became of the files
-//!   of DIR. `renew` writes files anew that disagree with later ones.
-//!   `watch` notices changes of DIR that other programs make.
+//!   and writes files, and `commit` gives them their names in DIR. `entries` makes, renames and
+//!   removes entries. `later` has the delayed work after a file was closed or DIR was changed.
+//! * `inodes` has the inodes that the kernel knows, `changed` the paths that may have changed
+//!   since they were looked up, and `report` the outcome for the files of DIR. `renew` writes
+//!   files anew that disagree with later ones. `watch` notices changes of DIR that other
+//!   programs make.
 //! * `plan` makes the versions in a thread of its own. `folder` is DIR with the thread that
-//!   changes it, which parses nothing. `names` knows what names and paths mean.
+//!   changes it, which parses nothing. `names` has the meaning of names and paths.
 //! * `snapshot` is a version for those who look at all of it, such as a server.
 //!
 //! # Lock order
@@ -228,7 +227,7 @@ pub struct EditedMount {
     /// Reasons for refusing files, by their paths.
     refusals: Mutex<BTreeMap<String, String>>,
     refused: Refused,
-    /// To the thread for what happens later.
+    /// Channel to the thread for delayed work.
     signals: Sender<Signal>,
     /// Number of lookups, attribute requests and listings.
     uses: AtomicU64,

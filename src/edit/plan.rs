@@ -1,8 +1,7 @@
 //! The sequence of versions that an edited mount shows. A version never changes.
 //!
-//! A version is the source with all changes of DIR, opened anew. A thread makes the next
-//! one as soon as DIR has changed; whoever looks at something that follows from the
-//! changes waits for it.
+//! A version is the source with all changes of DIR, opened anew. A thread makes the next one as
+//! soon as DIR has changed; requests for something that follows from the changes wait for it.
 
 use std::collections::BTreeMap;
 use std::fs::File;

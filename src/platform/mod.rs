@@ -1,8 +1,8 @@
 //! Platform differences: directories that are held open, the identity and the permissions of
 //! files, terminals, and the ends of processes.
 //!
-//! Outside of this module only those name a system that only one has: the mount and its
-//! process (`app/daemon`, `fuse`), and mounts that can be edited (`edit`).
+//! Outside of this module, systems are named only by parts that a single system has: the mount
+//! and its process (`app/daemon`, `fuse`), and mounts that can be edited (`edit`).
 
 mod stat;
 #[cfg(unix)]

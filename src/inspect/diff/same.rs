@@ -1,4 +1,4 @@
-//! Equality of the bytes of two files, decoding as little as possible.
+//! Comparison of the bytes of two files that decodes as little as possible.
 
 use super::Side;
 use crate::content::BLOCK_SIZE;
