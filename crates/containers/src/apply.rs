@@ -38,7 +38,7 @@ const MAX_NESTING: usize = 8;
 /// tracks of a CD.
 pub type Unwrap<'a> = &'a dyn Fn(Arc<dyn ReadAt>) -> Result<(Arc<dyn ReadAt>, Vec<CdTrack>)>;
 
-/// What the caller does for a change.
+/// Operations that the caller provides for applying changes.
 #[derive(Clone, Copy)]
 pub struct Tools<'a> {
     /// Removes block images.
@@ -131,7 +131,7 @@ struct Level<'a> {
     tools: Tools<'a>,
     /// Number of archives around the current one.
     depth: usize,
-    /// Whether changes have made the current one.
+    /// True if changes have made the current one.
     is_changed: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a folder of changes says.
+//! The contents of a folder of changes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::new_file::{FileTable, NewFile, NewFiles};
 use crate::io::{Composed, ReadAt};
 use crate::write::{Directory, Node};
 
-/// What a folder of changes says about one name.
+/// A change of one name in a folder of changes.
 #[derive(Clone)]
 pub enum Change {
     /// The file is replaced or added.
@@ -27,12 +27,12 @@ pub enum Change {
 pub struct Folder {
     /// The changes by name.
     pub entries: BTreeMap<Box<str>, Change>,
-    /// Whether entries that it does not name are deleted.
+    /// True if entries that it does not name are deleted.
     pub is_opaque: bool,
 }
 
 impl Folder {
-    /// Sets what it says about the entry at `path`, whose names are separated by slashes.
+    /// Sets the change of the entry at `path`, whose names are separated by slashes.
     /// A file that is in the way of a directory is replaced.
     pub fn insert(&mut self, path: &str, change: Change) {
         let Some((first, rest)) = path.split_once('/') else {

@@ -14,11 +14,11 @@ const PIECE: u64 = 64 << 10;
 
 /// An archive with the changes that a format applies.
 pub struct Job<'a> {
-    /// Its entries, and what becomes of each.
+    /// Its entries, with the fate of each.
     pub tree: Tree,
     /// The opened original.
     pub volume: Arc<dyn Volume>,
-    /// What became of the changes.
+    /// The report on the changes.
     pub report: &'a mut Report,
     /// The path of the original's entries in the folder of changes: empty, or
     /// with a slash at the end.

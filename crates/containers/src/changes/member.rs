@@ -89,7 +89,7 @@ impl ReadAt for Stored {
     }
 
     fn will_need(&self, offset: u64, length: u64) {
-        // What cannot be read is reported by the read itself.
+        // Errors are reported by the read itself.
         let _ = self.with(|source, start| source.will_need(start.saturating_add(offset), length));
     }
 

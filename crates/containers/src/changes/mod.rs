@@ -1,6 +1,6 @@
-//! What the formats need to apply changes: the [`Folder`] of changes, the [`Tree`]
-//! of an original's entries with what becomes of each, the [`Composed`] source that
-//! results, and the [`Report`].
+//! Types for applying changes to a format: the [`Folder`] of changes, the [`Tree`] of
+//! an original's entries with the fate of each, the [`Composed`] source that results,
+//! and the [`Report`].
 //!
 //! Each format declares how it is opened to be written in
 //! [`Format::change`](crate::format::Format::change): the [`Write`] in its result gets a
@@ -95,8 +95,8 @@ pub struct Original<'a> {
     pub shown: &'a str,
     /// Finds the other files that it consists of.
     pub partner: FindPartner<'a>,
-    /// Whether earlier changes have made it, or what it is in: the next plan may have
-    /// another one in its place.
+    /// True if earlier changes have made it or a source around it: the next plan may
+    /// have another one in its place.
     pub is_changed: bool,
 }
 

@@ -15,7 +15,7 @@ use crate::io::{Compact, Composed, Origin, Patch, ReadAt, Result, read_error, un
 /// Number of bytes that are read at a time.
 const PIECE: usize = 64 << 10;
 
-/// What is known of files of which one source has all bytes, one file after the other.
+/// A table of files whose bytes follow one another in one source.
 #[derive(Default)]
 pub struct FileTable {
     /// All paths.

@@ -1,11 +1,11 @@
-//! What became of a folder of changes: counts, notes and refusals.
+//! The outcome of a folder of changes: counts, notes and refusals.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::new_file::{NewFile, NewFiles};
 
-/// How much a note matters.
+/// The severity of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
     /// For information.
@@ -22,9 +22,9 @@ pub enum Weight {
 pub struct Notice {
     /// Path in the folder of changes, or in the original.
     pub path: String,
-    /// What is said about it.
+    /// The message about it.
     pub text: String,
-    /// If it is about two files that say different things, these.
+    /// The two files, if it is about files that contradict each other.
     pub rivals: Option<Rivals>,
 }
 
@@ -57,7 +57,7 @@ impl fmt::Display for Notice {
     }
 }
 
-/// What becomes of an entry.
+/// The effect of changes on an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// A file has new contents.
@@ -182,7 +182,7 @@ pub struct AppliedPatch {
     pub description: String,
 }
 
-/// What became of a folder of changes.
+/// The outcome of a folder of changes.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     /// Everything that cannot be applied. If there is anything, nothing is.

@@ -21,7 +21,7 @@ pub enum Kind {
     Link(NodeId),
 }
 
-/// What becomes of a node.
+/// The fate of a node.
 #[derive(Clone)]
 pub enum Fate {
     /// It stays as it is.
@@ -41,9 +41,9 @@ pub struct Node<'t> {
     raw: Option<&'t [u8]>,
     /// Its kind.
     pub kind: Kind,
-    /// What becomes of it.
+    /// Its fate.
     pub fate: &'t Fate,
-    /// Whether it is not in the original.
+    /// True if it is not in the original.
     pub is_added: bool,
 }
 
@@ -61,7 +61,7 @@ impl<'t> Node<'t> {
 /// A node as it is kept. There may be hundreds of thousands.
 struct Row {
     parent: u32,
-    /// Where its name begins in all names; it ends where the next one begins.
+    /// Start of its name in all names; it ends where the next one begins.
     name: u32,
     /// The next node in its directory; 0 if it is the last one.
     next: u32,

@@ -26,7 +26,7 @@ const MAX_DECODER: usize = 512 << 10;
 /// Decoded data, or a message.
 pub(crate) type Decoded<T> = Result<T, String>;
 
-/// How blocks are compressed.
+/// The compression of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Codec {
     Bzip2,

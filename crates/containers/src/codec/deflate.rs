@@ -109,10 +109,10 @@ pub(crate) struct Inflate {
     /// Number of decoded bytes before the first one to return.
     skipped: u64,
     wrapping: Wrapping,
-    /// Whether the decoder has stopped after a deflate block.
+    /// True if the decoder has stopped after a deflate block.
     is_between_blocks: bool,
     has_ended: bool,
-    /// Where a copy begins.
+    /// The block boundary where a copy begins.
     boundary: Boundary,
 }
 

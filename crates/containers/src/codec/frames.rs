@@ -1,5 +1,5 @@
-//! What the headers of xz blocks and Zstandard frames declare: the memory that
-//! decoding takes, and the size of the decoded data.
+//! Headers of xz blocks and Zstandard frames: the memory for decoding, and the size of
+//! the decoded data.
 
 use super::PackedFile;
 use super::reader::{MAX_DICTIONARY, Method, ZSTANDARD_WINDOW, lzma2_dictionary};

@@ -111,11 +111,11 @@ pub(crate) struct Gzip {
     /// The checksum and the length of the data of the member so far.
     sum: Hasher,
     length: u32,
-    /// Whether a wrong checksum is only logged.
+    /// True if a wrong checksum is only logged.
     force: bool,
 }
 
-/// What comes next.
+/// The part of the file that comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// The first header.

@@ -27,7 +27,7 @@ pub(crate) struct Lzss {
     /// bytes of the match remain.
     from: usize,
     run: u8,
-    /// Whether the packed bytes have ended inside a match.
+    /// True if the packed bytes have ended inside a match.
     is_cut: bool,
 }
 

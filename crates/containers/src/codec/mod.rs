@@ -52,7 +52,7 @@ pub(super) struct PackedFile {
     pub(super) size: u64,
     /// CRC-32 of the decoded bytes, if known.
     pub(super) crc: Option<u32>,
-    /// Whether a wrong checksum is only logged.
+    /// True if a wrong checksum is only logged.
     pub(super) force: bool,
 }
 
@@ -101,7 +101,7 @@ impl PackedFile {
 
 /// The state of decoding packed bytes.
 pub(super) trait Codec: Sized + Send + Sync + 'static {
-    /// Whether the stream may continue after the last byte of the file.
+    /// True if the stream may continue after the last byte of the file.
     const RUNS_ON: bool;
 
     /// Decodes the next bytes into `out`, which is not empty; returns 0 at the
@@ -234,7 +234,7 @@ impl<C: Codec> Stream<C> {
     }
 }
 
-/// Why a stream that does not end with the file is damaged.
+/// The problem of a stream that does not end with the file.
 const RUNS_ON: &str = "continues past the end of the file";
 
 /// Checks that nothing was decoded after the last byte of a file. With `force`

@@ -58,7 +58,7 @@ pub(crate) enum Method {
         order: u32,
         /// Size of the model in bytes.
         memory: u32,
-        /// Whether a full model is cut off instead of being discarded.
+        /// True if a full model is cut off instead of being discarded.
         cuts_off: bool,
     },
     Xz {

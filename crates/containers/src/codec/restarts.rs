@@ -1,6 +1,5 @@
-//! Where decoding a stream of LZMA2 can begin other than at its start: at chunks
-//! that reset the state and the dictionary. Archives that several threads have
-//! packed have them.
+//! Restart points of an LZMA2 stream besides its start: chunks that reset the state and
+//! the dictionary. Archives that several threads have packed have them.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -41,7 +40,7 @@ struct Scan {
 
 /// The header of a chunk.
 struct ChunkHeader {
-    /// Whether decoding can begin with the chunk.
+    /// True if decoding can begin with the chunk.
     is_restart: bool,
     /// Length in the packed stream, with the header.
     packed: u64,

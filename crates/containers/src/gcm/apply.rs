@@ -88,7 +88,7 @@ struct Writer<'a> {
     tables: &'a Tables,
     occupied: Occupied,
     patch: Patch,
-    /// Where data can be appended.
+    /// Offset where data can be appended.
     end: u64,
     /// Length of the original in bytes.
     length: u64,

@@ -1,4 +1,4 @@
-//! What a GameCube disc has, for those who compare it with another one or with a mod.
+//! The contents of a GameCube disc, for comparison with another disc or a mod.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::io::{Error, ReadAt, Result, read_vec};
 use crate::text;
 use crate::volume::Content;
 
-/// The identity of a GameCube disc, and where it has what.
+/// The identity of a GameCube disc, and the positions of its contents.
 pub struct Contents {
     /// The game and its publisher, such as `GXXE01`.
     pub id: String,
@@ -24,7 +24,7 @@ pub struct Contents {
     pub directories: Vec<String>,
 }
 
-/// Where a file is in the image.
+/// The position of a file in the image.
 pub struct Place {
     /// All of it.
     pub range: Range<u64>,

@@ -26,7 +26,7 @@ use crate::volume::{
     Content, Description, DiscImage, FileId, MAX_DEPTH, Name, NodeId, Sink, Volume,
 };
 
-/// How GameCube discs are detected and opened.
+/// The format of GameCube discs.
 pub const FORMAT: Format = Format {
     name: "GCM",
     extensions: &["gcm", "tgc", "iso"],

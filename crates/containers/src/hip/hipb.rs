@@ -18,7 +18,7 @@ const MIN_NAME_LENGTH: usize = 6;
 pub struct Hipb {
     /// Currently 3.
     pub version: u32,
-    /// Whether the editor hides the layers.
+    /// True if the editor hides the layers.
     pub no_layers: bool,
     /// The platform of a Scooby archive: 1 PlayStation 2, 2 GameCube, 3 Xbox.
     pub scooby_platform: u32,

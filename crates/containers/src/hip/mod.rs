@@ -57,7 +57,7 @@ use crate::volume::{
     no_such_file,
 };
 
-/// How HIP archives are detected and opened.
+/// The format of HIP archives.
 pub const FORMAT: Format = Format {
     name: "HIP",
     extensions: &["hip", "hop"],
@@ -93,9 +93,9 @@ struct Hip {
     layout: Layout,
     game: Detected<Game>,
     platform: Detected<Platform>,
-    /// Whether `assets.tsv` shows computed checksums.
+    /// True if `assets.tsv` shows computed checksums.
     verify: bool,
-    /// Whether the remaining data of damaged assets is shown.
+    /// True if the remaining data of damaged assets is shown.
     force: bool,
     warnings: Vec<String>,
 }

@@ -14,7 +14,7 @@ const MIN_TEXT: usize = 12;
 /// A file that is no asset, but that one may be made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Other {
-    /// Why it is no asset of its type.
+    /// The reason why it is no asset of its type.
     pub problem: String,
     /// The extension that files of its kind have.
     pub extension: &'static str,
@@ -87,7 +87,7 @@ struct Foreign {
     name: &'static str,
     extension: &'static str,
     magic: &'static [u8],
-    /// What RIFF files have at offset 8.
+    /// The form type of RIFF files, at offset 8.
     form: &'static [u8],
 }
 
@@ -238,7 +238,7 @@ mod tests {
         assert!(!refused(b"RWTX", b"\x16\0\0\0"));
         assert!(!refused(b"MODL", b"\x10\0\0\0"));
         assert!(!refused(b"SND ", b"RIFF\0samples!\0\0\0"));
-        // What other types may contain is not known.
+        // The possible contents of other types are not known.
         assert!(!refused(b"RAW ", b"\x89PNG\r\n\x1a\n"));
     }
 }

@@ -1,4 +1,4 @@
-//! Where the data of the assets of an archive is, for questions about ranges.
+//! An index of the data of an archive's assets, for range queries.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -7,8 +7,8 @@ use super::AssetOffsets;
 
 /// The places of some assets, sorted, so that no question needs all of them.
 pub(super) struct Places {
-    /// Where the data of assets begins, and where it ends: each sorted on its own.
-    /// Assets without data are in neither.
+    /// Starts and ends of the data of assets, each sorted on its own. Assets without
+    /// data are in neither.
     starts: Vec<u64>,
     ends: Vec<u64>,
     /// The offsets of all assets with the numbers of these.

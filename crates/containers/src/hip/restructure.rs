@@ -38,7 +38,7 @@ pub(super) struct Layer {
     pub(super) debug: u32,
     /// The ids that it lists.
     pub(super) ids: Vec<u32>,
-    /// Whether its LHDR must be written again.
+    /// True if its LHDR must be written again.
     pub(super) is_changed: bool,
 }
 
@@ -115,12 +115,12 @@ struct Padding {
     /// version, data is where the field is in the others.
     stated: u64,
     has_field: bool,
-    /// Where the padding begins, and how much of it may be removed.
+    /// Start of the padding, and the number of its bytes that may be removed.
     start: u64,
     removed: u64,
     /// The alignment of layers in bytes.
     alignment: u64,
-    /// How much padding is written, and by how much that is more than before.
+    /// Length of the padding that is written, and its growth, in bytes.
     filled: u64,
     absorbed: i64,
 }
@@ -322,7 +322,7 @@ impl<'a> Tables<'a> {
         }
         match old {
             Some((number, raw)) if hip.contents.toc.layers[number].debug == Some(layer.debug) => {
-                // What follows the ids.
+                // The bytes after the ids.
                 let listed = hip.contents.toc.ids(&hip.contents.toc.layers[number]).len();
                 out.bytes(raw.get(8 + 4 * listed..).unwrap_or_default());
             }

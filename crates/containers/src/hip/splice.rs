@@ -28,7 +28,7 @@ const READ_TRANSFORM: u32 = 4;
 /// [`Offsets::assets`].
 pub type NewAssets = BTreeMap<u32, NewFile>;
 
-/// What becomes of the data of an archive.
+/// The edits of the data of an archive.
 #[derive(Default)]
 pub(super) struct Edits {
     /// New contents.
@@ -154,7 +154,7 @@ fn keep_in_one_piece(offsets: &Offsets, assets: &mut [AssetOffsets]) {
     }
 }
 
-/// Where the data has moved.
+/// The new positions of the data.
 #[derive(Default)]
 struct Moves {
     /// The ends of the removed ranges in the original, and by how much the data

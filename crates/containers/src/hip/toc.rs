@@ -87,11 +87,11 @@ pub(super) struct Toc {
     ids: Vec<u32>,
     /// Names and source files of all assets.
     texts: Vec<u8>,
-    /// Where each asset is described, if the archive is read to be changed.
+    /// Position of each asset's description, if the archive is read to be changed.
     pub(super) places: Option<Vec<Place>>,
 }
 
-/// Where an asset is described.
+/// The position of an asset's description.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     /// Absolute offset of AHDR's body.

@@ -17,7 +17,7 @@ pub struct ChunkHeader {
     pub marker: [u8; 4],
     /// 2 in every known archive; ignored by the games.
     pub version: u8,
-    /// How the payload is packed: see [`Method`].
+    /// Packing method of the payload: see [`Method`].
     pub method: u8,
     /// Not 0: the payload is scrambled by [`scramble`].
     pub scrambled: u8,
@@ -29,7 +29,7 @@ pub struct ChunkHeader {
     pub checksum: U32,
 }
 
-/// How a payload is packed.
+/// The packing method of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// Uncompressed.

@@ -1,4 +1,4 @@
-//! Where the records of a directory are.
+//! The positions of a directory's records.
 
 use super::TRAILER;
 use super::record::Header2;

@@ -38,7 +38,7 @@ use crate::volume::{
     no_such_file,
 };
 
-/// How HPI archives are detected and opened.
+/// The format of HPI archives.
 pub const FORMAT: Format = Format {
     name: "HPI",
     extensions: &["hpi", "ufo", "ccx", "gp3", "gpf", "kmp"],
@@ -91,7 +91,7 @@ struct FileRecord {
     packing: Packing,
 }
 
-/// How the two versions store the packing of a file.
+/// The packing of a file, as the two versions store it.
 #[derive(Debug, Clone, Copy)]
 enum Packing {
     /// The bytes are stored unchanged.

@@ -24,11 +24,11 @@ pub(super) struct Walk<'a> {
     /// Offsets of the directories that were entered. Each may be entered once,
     /// since a cycle or a fan-out of shared nodes would be endless.
     entered: HashSet<u32>,
-    /// How many more entries fit in the directory. Overlapping lists could have
-    /// any number.
+    /// Number of further entries that fit in the directory. Overlapping lists could
+    /// have any number.
     room: usize,
-    /// How many more bytes of names are possible. Entries that share a long
-    /// name could have any number.
+    /// Number of further bytes that names may have. Entries that share a long name
+    /// could have any number.
     name_room: usize,
     /// The files in the order of their [`FileId`]s.
     pub(super) files: Vec<FileRecord>,

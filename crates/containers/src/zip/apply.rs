@@ -109,7 +109,7 @@ fn read_record(source: &dyn ReadAt, entry: &Listed) -> Result<Vec<u8>> {
     read_vec(source, entry.record, length, "record")
 }
 
-/// What becomes of a member of the original.
+/// The fate of a member of the original.
 enum Fate<'a> {
     Kept,
     New(&'a NewFile),

@@ -126,7 +126,7 @@ pub(super) fn exists(source: &Arc<dyn ReadAt>) -> Result<bool> {
 pub(super) struct End {
     /// Number of the part that it is in, from 0.
     pub(super) disk: u16,
-    /// What the directory is said to begin at, in the part with its start.
+    /// Declared offset of the directory, in the part with its start.
     declared: u32,
 }
 
@@ -255,7 +255,7 @@ fn each(
     let archive = locate(source, &hidden, &mut buffer)?;
     let last = archive.eocd_offset();
     let end = end_of(source, last)?;
-    // What rawzip adds to offsets, if data before the archive is not counted.
+    // The amount that rawzip adds to offsets, if data before the archive is not counted.
     let shift = archive
         .directory_offset()
         .saturating_sub(end.declared.into());

@@ -34,11 +34,11 @@ pub(super) struct Header<'a> {
     pub(super) path: &'a [u8],
     pub(super) fields: ExtraFields<'a>,
     pub(super) flags: u16,
-    /// Whether it was made on Unix or macOS.
+    /// True if it was made on Unix or macOS.
     pub(super) is_unix: bool,
     /// Permission bits.
     pub(super) mode: u16,
-    /// Whether it is a symbolic link.
+    /// True if it is a symbolic link.
     pub(super) is_link: bool,
     /// Modification time in seconds since 1970 UTC, if an extra field has it.
     pub(super) modified: Option<i64>,
@@ -98,7 +98,7 @@ pub(super) struct Listed {
     pub(super) what: What,
 }
 
-/// What a record is of.
+/// The entry of a record.
 pub(super) enum What {
     File(FileId),
     Directory(NodeId),

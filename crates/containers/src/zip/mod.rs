@@ -29,7 +29,7 @@ use crate::volume::{
     Content, DataFacts, Decoder, FileId, Needs, Packed, Sink, Streams, Volume, Whole,
 };
 
-/// How zip archives are detected and opened.
+/// The format of zip archives.
 pub const FORMAT: Format = Format {
     name: "zip",
     extensions: &["zip", "zip.001", "zipx", "jar", "pk3", "pk4", "cbz"],
@@ -40,9 +40,8 @@ pub const FORMAT: Format = Format {
     ..Format::PLAIN
 };
 
-/// How zip archives behind other data are detected: by their directory. This is
-/// tried last, since other archives may end with a zip that is one of their
-/// files.
+/// The format of zip archives behind other data, detected by their directory. This is
+/// tried last, since other archives may end with a zip that is one of their files.
 pub const PREFIXED: Format = Format {
     extensions: &[],
     matches: |input| directory::exists(&input.source),
@@ -116,7 +115,7 @@ struct Member {
     known: Known,
 }
 
-/// How a file is encrypted.
+/// The encryption of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Encryption {
     None,

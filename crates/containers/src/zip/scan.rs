@@ -20,8 +20,8 @@ const ZIP64: u16 = 1;
 /// Bytes that are searched at a time.
 const PIECE: u64 = 64 << 10;
 
-/// How often the length of the source may be searched in all: the ends of files
-/// without sizes are searched for again and again.
+/// Maximum number of bytes that are searched, as a multiple of the source's length: the
+/// ends of files without sizes are searched for again and again.
 const MAX_SEARCHES: u64 = 8;
 
 /// Maximum number of bytes that are searched in all.
@@ -76,7 +76,7 @@ struct Scan<'a> {
     options: &'a Options,
     /// Number of bytes that may still be searched.
     left: u64,
-    /// Why a search has ended before the end of the source.
+    /// The reason why a search has ended before the end of the source.
     left_out: Option<&'static str>,
 }
 

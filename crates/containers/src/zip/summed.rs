@@ -16,7 +16,7 @@ use crate::io::{Error, ReadAt, check_sum};
 const MAX_FILES: usize = 16;
 const MAX_PARTS: usize = 32;
 
-/// Whether the checksum of a file has been computed, and whether it matches.
+/// The state of a file's checksum: not computed yet, right or wrong.
 #[derive(Debug, Default)]
 pub(super) struct Known(AtomicU8);
 
@@ -41,7 +41,7 @@ pub(super) struct Summed {
     /// Numbers of the stored files, by the offsets of their headers.
     stored: Vec<u32>,
     parts: Mutex<LruCache<u32, Parts>>,
-    /// Whether a wrong checksum is only logged.
+    /// True if a wrong checksum is only logged.
     force: bool,
 }
 

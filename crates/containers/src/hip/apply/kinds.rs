@@ -12,7 +12,7 @@ pub(super) struct Kinds<'h> {
     hip: &'h Hip,
     /// The number of the first asset of each type.
     first: HashMap<Code, u32>,
-    /// Whether most names of the types that were asked about have an extension.
+    /// Known answers: true if most names of a type have an extension.
     extensions: HashMap<Code, bool>,
     /// The types in the layers that were asked about.
     layers: HashMap<usize, HashSet<Code>>,

@@ -1,4 +1,4 @@
-//! What a folder of changes says about assets, by their names.
+//! The changes of assets by their names.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -1,4 +1,4 @@
-//! Where the parts of an archive are.
+//! The layout of an archive.
 
 /// The position of an asset.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]

@@ -32,7 +32,7 @@ const PIECE: usize = 256 << 10;
 /// The data of an asset.
 #[derive(Debug, Clone)]
 pub struct AssetData {
-    /// Where it is read from.
+    /// The source of its bytes.
     pub source: Source,
     /// Its length in bytes.
     pub size: u32,

@@ -49,7 +49,7 @@ fn raw_name(tree: &Tree, node: NodeId) -> Vec<u8> {
     }
 }
 
-/// Where the new data of files is.
+/// The positions of the new data of files.
 struct Places {
     /// The ranges of all files of the original.
     old: Vec<Range<u64>>,

@@ -140,12 +140,12 @@ impl Decoder {
     }
 }
 
-/// How far a [`Decoder`] came.
+/// The progress of a [`Decoder`].
 #[derive(Clone, Copy)]
 struct Progress {
     /// Number of decoded bytes.
     decoded: usize,
-    /// Whether the end mark has been reached.
+    /// True if the end mark has been reached.
     has_ended: bool,
 }
 

@@ -35,7 +35,7 @@ pub fn encode(input: &[u8]) -> Vec<u8> {
 /// exist as well, at the same distance.
 #[derive(Debug, Default, Clone, Copy)]
 struct Match {
-    /// How far back it starts, in bytes.
+    /// Distance back to its start, in bytes.
     distance: u16,
     /// Length in bytes; 0 if nothing matches.
     length: u8,
@@ -85,7 +85,7 @@ impl<'a> Finder<'a> {
         }
         let root = &mut self.roots[usize::from(u16::from_le_bytes([next[0], next[1]]))];
         let mut node = std::mem::replace(root, at as u32);
-        // Where the next lower node is to be attached, and the next higher one.
+        // Attachment points of the next lower and the next higher node.
         let mut hooks = [(at % WINDOW, 0), (at % WINDOW, 1)];
         let set = |children: &mut [[u32; 2]], (parent, side): (usize, usize), node| {
             children[parent][side] = node;

@@ -16,7 +16,7 @@ pub use encode::encode;
 /// Bytes in the window.
 const WINDOW: usize = 4096;
 
-/// Where the window's cursor starts.
+/// Initial position of the window's cursor.
 const START: usize = 1;
 
 /// Shortest match.
@@ -28,7 +28,7 @@ const MAX_MATCH: usize = 17;
 /// Number of items in a group: the bits of its tag.
 const GROUP: usize = 8;
 
-/// Why data cannot be decoded. Positions are byte offsets in the packed data.
+/// A decoding error. Positions are byte offsets in the packed data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Lz77Error {
     /// The data ends before the end mark.

@@ -10,7 +10,7 @@ use crate::hpi::chunk::{CHUNK_SIZE, Method};
 use crate::hpi::file_sum::FileSum;
 use crate::write::{Error, Result, Source};
 
-/// How the data of files is packed.
+/// The packing of the data of files.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Packing {
     /// [`Method::Stored`] means data without chunks.

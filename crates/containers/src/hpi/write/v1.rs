@@ -21,8 +21,8 @@ const TRAILER: &[u8] = b"Copyright 1997 Cavedog Entertainment";
 /// Options for a version 1 archive.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// How files are packed. [`Method::Stored`] writes their bytes without
-    /// chunks, because the game rejects stored chunks.
+    /// Packing method of files. [`Method::Stored`] writes their bytes without chunks,
+    /// because the game rejects stored chunks.
     pub method: Method,
     /// Key of the cipher; 0 for none. The game and other readers disagree
     /// about 0xFF, which should not be used.

@@ -24,8 +24,8 @@ const DATA_START: u32 = size_of::<Header2>() as u32 + 4;
 /// Options for a version 2 archive.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// Whether files and directory are packed with zlib, as in known archives,
-    /// or stored.
+    /// True if files and directory are packed with zlib, as in known archives; false if
+    /// they are stored.
     pub packed: bool,
 }
 
