@@ -16,7 +16,7 @@ pub(crate) struct Frames {
     count: u64,
     /// Length of a sector in bytes.
     sector: u64,
-    /// Whether samples are big-endian.
+    /// True if samples are big-endian.
     swaps: bool,
 }
 

@@ -325,8 +325,7 @@ impl Disc {
     }
 }
 
-/// Returns the facts about the game of a disc. What cannot be read is found when
-/// the file is.
+/// Returns the facts about the game of a disc. Unreadable files are reported when they are read.
 fn game_of(system: &Composed) -> Option<serde_json::Value> {
     let bytes = read_vec(system, 0, system.len(), system::NAME).ok()?;
     system::facts(&bytes)

@@ -8,7 +8,7 @@ use super::raw::Made;
 use super::sector::{Form, MODE_2, RAW, SECTOR};
 use crate::io::{Composed, ReadAt};
 
-/// What the sectors of a track are.
+/// The mode of a track's sectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Samples.

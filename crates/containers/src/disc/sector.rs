@@ -69,7 +69,7 @@ pub(crate) const RUN: u64 = 32;
 /// Maximum number of wrong checksums that are logged for an image.
 const MAX_LOGGED: u32 = 16;
 
-/// How the sectors of an image are laid out.
+/// The layout of the sectors of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Form {
     /// Bytes from one frame to the next.
@@ -167,7 +167,7 @@ pub(crate) struct Sectors {
     start: u64,
     /// Bytes of user data.
     len: u64,
-    /// Whether a wrong checksum is an error.
+    /// True if a wrong checksum is an error.
     verify: bool,
     /// Number of wrong checksums that were logged.
     logged: AtomicU32,

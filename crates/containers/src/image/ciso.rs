@@ -10,7 +10,7 @@ use super::{BlockImage, GAMECUBE, ImageFormat, block_error, block_length, head};
 use crate::file_type::{FileType, Magic};
 use crate::io::{Error, ReadAt, Result, read_error, read_vec};
 
-/// How CISO images are detected and opened.
+/// The format of CISO images.
 pub(super) const FORMAT: ImageFormat = ImageFormat {
     name: "CISO",
     extensions: &["ciso"],

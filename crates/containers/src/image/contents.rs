@@ -1,4 +1,4 @@
-//! What block images contain, as a source.
+//! The contents of block images as a source.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -8,7 +8,7 @@ use crate::codec::{Wrapping, inflate};
 use crate::file_type::{FileType, Magic};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
-/// How CSO images are detected and opened.
+/// The format of CSO images.
 pub(super) const CSO: ImageFormat = ImageFormat {
     name: "CSO",
     extensions: &["cso"],
@@ -25,7 +25,7 @@ pub(super) const CSO: ImageFormat = ImageFormat {
     open: |source| open(source, false),
 };
 
-/// How ZSO images are detected and opened.
+/// The format of ZSO images.
 pub(super) const ZSO: ImageFormat = ImageFormat {
     name: "ZSO",
     extensions: &["zso"],
@@ -60,7 +60,7 @@ struct Cso {
     source: Arc<dyn ReadAt>,
     len: u64,
     block_size: u32,
-    /// Whether blocks are LZ4 unless stored (ZSO).
+    /// True if blocks are LZ4 unless stored (ZSO).
     is_lz4: bool,
     version: u8,
     /// Positions are stored shifted right by this number of bits.
@@ -69,7 +69,7 @@ struct Cso {
     index: Vec<u32>,
 }
 
-/// How a block is stored.
+/// The storage method of a block.
 #[derive(Clone, Copy)]
 enum Method {
     Raw,

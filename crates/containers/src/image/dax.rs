@@ -8,7 +8,7 @@ use super::{BlockImage, ImageFormat, block_error, block_length, starts_with};
 use crate::codec::{Wrapping, inflate};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
-/// How DAX images are detected and opened.
+/// The format of DAX images.
 pub(super) const FORMAT: ImageFormat = ImageFormat {
     name: "DAX",
     extensions: &["dax"],

@@ -11,7 +11,7 @@ use super::{BlockImage, ImageFormat, block_error, starts_with};
 use crate::codec::ecc::{self, EDC, RAW};
 use crate::io::{Error, ReadAt, Result, read_vec};
 
-/// How these images are detected and opened.
+/// The format of these images.
 pub(super) const FORMAT: ImageFormat = ImageFormat {
     name: "ECM",
     extensions: &["ecm"],

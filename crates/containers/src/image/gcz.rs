@@ -11,7 +11,7 @@ use crate::codec::{Wrapping, inflate};
 use crate::file_type::{FileType, Magic};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, check_sum, read_vec};
 
-/// How GCZ images are detected and opened.
+/// The format of GCZ images.
 pub(super) const FORMAT: ImageFormat = ImageFormat {
     name: "GCZ",
     extensions: &["gcz"],

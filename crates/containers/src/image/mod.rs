@@ -76,11 +76,11 @@ pub const FRAME: u64 = 2448;
 pub struct CdTrack {
     /// Number on the disc.
     pub number: u8,
-    /// Whether its sectors are samples: 16 bits, stereo.
+    /// True if its sectors are samples: 16 bits, stereo.
     pub is_audio: bool,
-    /// Whether samples are big-endian.
+    /// True if samples are big-endian.
     pub is_big_endian: bool,
-    /// Whether its sectors are of Mode 2.
+    /// True if its sectors are of Mode 2.
     pub is_mode_2: bool,
     /// Number of sectors of a pregap that the image does not have.
     pub silence: u64,

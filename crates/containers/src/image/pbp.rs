@@ -7,7 +7,7 @@ use super::{BlockImage, ImageFormat, block_error, starts_with};
 use crate::codec::{Wrapping, inflate};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
-/// How packages with a disc are detected and opened.
+/// The format of packages with a disc.
 pub(super) const FORMAT: ImageFormat = ImageFormat {
     name: "PBP",
     extensions: &["pbp"],
@@ -45,7 +45,7 @@ const ENTRY: usize = 32;
 /// Length of a block in bytes: 16 sectors.
 const BLOCK: u32 = 16 * 2352;
 
-/// Where the data of a package is, and whether it has several discs.
+/// The offset of a package's data, and whether it has several discs.
 struct Package {
     data: u64,
     has_several: bool,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::{BlockImage, ImageFormat, block_length, starts_with};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_error, read_vec};
 
-/// How WBFS images are detected and opened.
+/// The format of WBFS images.
 pub(super) const FORMAT: ImageFormat = ImageFormat {
     name: "WBFS",
     extensions: &["wbfs"],

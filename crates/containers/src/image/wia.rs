@@ -17,7 +17,7 @@ use crate::codec::block::{Codec, Decoded};
 use crate::file_type::{FileType, Magic};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
-/// How RVZ images are detected and opened.
+/// The format of RVZ images.
 pub(super) const RVZ: ImageFormat = ImageFormat {
     name: "RVZ",
     extensions: &["rvz"],
@@ -30,7 +30,7 @@ pub(super) const RVZ: ImageFormat = ImageFormat {
     open: |source| open(source, true),
 };
 
-/// How WIA images are detected and opened.
+/// The format of WIA images.
 pub(super) const WIA: ImageFormat = ImageFormat {
     name: "WIA",
     extensions: &["wia"],
@@ -98,7 +98,7 @@ struct Group {
     packed: u32,
 }
 
-/// How groups and tables are compressed.
+/// The compression of groups and tables.
 #[derive(Clone, Copy, PartialEq)]
 enum Compression {
     None,

@@ -18,7 +18,7 @@ pub(super) enum Filter {
     Whole,
     /// Targets of 24 bits with a sign, in blocks.
     Blocks {
-        /// Whether the sign is inverted for negative targets, as from 5.3.9 on.
+        /// True if the sign is inverted for negative targets, as from 5.3.9 on.
         inverts: bool,
     },
 }

@@ -52,13 +52,13 @@ pub(super) struct Chunk {
     pub(super) compression: Compression,
     /// Number of decoded bytes up to the end of the last file in it.
     pub(super) decoded: u64,
-    /// How it is packed, once that was read.
+    /// Its packing, once that was read.
     packing: OnceLock<Packing>,
-    /// Where decoding can begin, if it is packed by LZMA2.
+    /// Its restart points, if it is packed by LZMA2.
     restarts: OnceLock<Box<Restarts>>,
 }
 
-/// How a chunk is packed.
+/// The packing of a chunk.
 #[derive(Debug, Clone, Copy)]
 struct Packing {
     /// Absolute offset of the first packed byte, and their number.

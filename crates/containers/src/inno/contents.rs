@@ -19,7 +19,7 @@ use crate::io::{Compact as _, Error, Result};
 const MAX_VAIN: u64 = 1 << 30;
 const MAX_VAIN_RATIO: u64 = 8;
 
-/// Where a file is.
+/// The location of a file.
 #[derive(Debug)]
 pub(super) enum Place {
     /// It is empty.
@@ -44,11 +44,11 @@ impl Place {
 pub(super) struct Contents {
     pub(super) chunks: Chunks,
     pub(super) wholes: Vec<Whole>,
-    /// Where each file is, in the order of the files.
+    /// Location of each file, in the order of the files.
     pub(super) places: Vec<Place>,
 }
 
-/// How files use a data entry.
+/// The use of a data entry by files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use {
     None,

@@ -23,7 +23,7 @@ pub(super) struct DataEntry {
     pub(super) modified: Option<i64>,
     /// Version of a program; `None` for other files.
     pub(super) version: Option<u64>,
-    /// Whether the filter of programs was applied.
+    /// True if the filter of programs was applied.
     pub(super) is_filtered: bool,
     pub(super) is_encrypted: bool,
     pub(super) is_compressed: bool,

@@ -13,7 +13,7 @@ const IGNORES_VERSION: u64 = 1 << 17;
 const REPLACES_NEWER: u64 = 1 << 18;
 const REPLACES_OTHER_CONTENTS: u64 = 1 << 22;
 
-/// Where the flags of the architectures are, from 5.1.2 to before 7.0.0.3.
+/// First bit of the flags of the architectures, from 5.1.2 to before 7.0.0.3.
 const ARCHITECTURE: u32 = 26;
 
 /// The architectures that a file is for.
@@ -23,7 +23,7 @@ pub(super) struct Architectures {
     pub(super) has_64_bits: bool,
 }
 
-/// How a file replaces one that has been installed before.
+/// The conditions for replacing a file that has been installed before.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Replacement {
     pub(super) compares_times: bool,
@@ -36,7 +36,7 @@ pub(super) struct Replacement {
 /// The entry of a file.
 #[derive(Debug, Default)]
 pub(super) struct FileEntry {
-    /// Where it is installed, with constants in braces; empty if it is not.
+    /// Path where it is installed, with constants in braces; empty if it is not.
     pub(super) destination: String,
     /// Conditions: components and languages, and calls of functions.
     pub(super) components: String,

@@ -10,7 +10,7 @@ use super::file::FileEntry;
 use super::version::{LENGTH, PREFIX, VARIANT, Version};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
-/// How chunks are compressed, unless they are stored.
+/// The compression of chunks, unless they are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Compression {
     Stored,

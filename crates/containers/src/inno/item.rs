@@ -19,7 +19,7 @@ pub(super) struct Item {
     pub(super) bytes: Bytes,
 }
 
-/// Where the bytes of a file are.
+/// The location of a file's bytes.
 #[derive(Debug)]
 pub(super) enum Bytes {
     /// In the data entry with this number.
@@ -146,7 +146,7 @@ fn split_file(entry: &FileEntry, call: &Call, all_languages: &HashSet<String>) -
 
 /// A call of a function with its arguments.
 struct Call {
-    /// Whether the name of the function ends with `_dependency`.
+    /// True if the name of the function ends with `_dependency`.
     is_dependency: bool,
     arguments: Vec<String>,
 }

@@ -12,14 +12,13 @@ const MAGICS: [&[u8; 12]; 2] = [
 /// First bytes of tables before 5.1.5, which have no revision.
 const OLD_MAGIC: &[u8; 12] = b"rDlPtS07\x87eVx";
 
-/// How these begin, and those of versions before 4.1.6, which have other offsets.
+/// Prefix of these bytes, and of tables before 4.1.6, which have other offsets.
 const OLD_PREFIX: &[u8] = b"rDlPtS0";
 
 /// Length of the longest table.
 const LENGTH: u64 = 64;
 
-/// What the program has at 0x30 before 5.1.5, followed by the offset of the table and
-/// its complement.
+/// Bytes at 0x30 of programs before 5.1.5, followed by the offset of the table and its complement.
 const OLD_MARK: &[u8; 4] = b"Inno";
 
 /// Type and id of the resource that is the table.
@@ -30,7 +29,7 @@ const TABLE: u32 = 11111;
 const MAX_SECTIONS: u64 = 96;
 const MAX_RESOURCES: u64 = 4096;
 
-/// Where the parts of an installer are.
+/// The offsets of an installer's parts.
 #[derive(Debug)]
 pub(super) struct Offsets {
     /// Absolute offset of the header.

@@ -36,8 +36,7 @@ use crate::io::{Error, Result, check_sum};
 use crate::text::Charset;
 use crate::volume::{Content, Decoder, Entry, FileId, Needs, Sink, Streams, Volume, no_such_file};
 
-/// How installers are detected and opened. `setup-0.bin` is the header of one without
-/// its program.
+/// The format of installers. `setup-0.bin` is the header of one without its program.
 pub const FORMAT: Format = Format {
     name: "Inno Setup",
     ambiguous: &[Ambiguous {
@@ -60,7 +59,7 @@ const PROGRAM: &[u8] = b"MZ";
 /// Length of a program that is too short for an installer, in bytes.
 const MIN_PROGRAM: u64 = 512;
 
-/// Where the table of an installer is.
+/// The location of an installer's table.
 enum Start {
     /// At this offset of the program.
     Table(u64),

@@ -66,7 +66,7 @@ struct Group {
     others: Vec<usize>,
 }
 
-/// What distinguishes the files of a group.
+/// The attributes that distinguish the files of a group.
 #[derive(Clone, Copy)]
 struct Differences {
     components: bool,

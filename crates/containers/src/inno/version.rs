@@ -5,7 +5,7 @@ use std::fmt;
 /// Length of the version text in bytes, padded with zeros.
 pub(super) const LENGTH: u64 = 64;
 
-/// How the version text begins.
+/// First bytes of the version text.
 pub(super) const PREFIX: &[u8; 23] = b"Inno Setup Setup Data (";
 
 /// The number of a variant of a version that compilers by others write, as the last
@@ -16,7 +16,7 @@ pub(super) const VARIANT: u8 = 1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Version {
     number: [u8; 4],
-    /// Whether strings are UTF-16.
+    /// True if strings are UTF-16.
     is_unicode: bool,
 }
 

@@ -13,7 +13,7 @@ use crate::codec::{ByteStream, Solid, SolidDecoder};
 use crate::io::{Error, ReadAt, Result};
 use crate::volume::Decoder;
 
-/// How the bytes of a segment are stored in the chunk.
+/// The encoding of a segment's bytes in the chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Plain,
@@ -77,7 +77,7 @@ pub(super) struct Member {
     /// Offset in the whole after its last byte.
     pub(super) end: u64,
     sum: Option<Checksum>,
-    /// How the data was found not to match it.
+    /// The error of a mismatch, once found.
     mismatch: OnceLock<Error>,
 }
 
@@ -98,7 +98,7 @@ pub(super) struct Whole {
     pub(super) offset: u64,
     pub(super) segments: Vec<Segment>,
     pub(super) members: Vec<Member>,
-    /// Whether wrong checksums are only logged.
+    /// True if wrong checksums are only logged.
     pub(super) force: bool,
     /// Memory of a decoder in bytes, after [`Whole::decoder_memory_in`].
     memory: OnceLock<usize>,
@@ -117,7 +117,7 @@ impl Chunks {
     }
 }
 
-/// Where reading a whole begins.
+/// The start of a read in a whole.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
     /// The number of the segment, and the position there.
@@ -217,7 +217,7 @@ impl Whole {
         if place.segment < self.segments.len() {
             reader.begin(place.within)?;
         }
-        // What the decoder asks for.
+        // The decoder asks for this memory.
         self.decoder_memory_in(chunks);
         Ok(Box::new(SolidDecoder::new(
             Box::new(reader),

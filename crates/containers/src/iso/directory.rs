@@ -32,13 +32,13 @@ pub(super) struct Found<'a> {
     pub(super) name: Name<'a>,
     pub(super) modified: Option<i64>,
     pub(super) extents: &'a [Extent],
-    /// Whether it has sectors of Form 2, according to its record.
+    /// True if it has sectors of Form 2, according to its record.
     pub(super) is_form_2: bool,
-    /// Whether the extent is an audio track.
+    /// True if the extent is an audio track.
     pub(super) is_audio: bool,
     /// The permission bits, if known.
     pub(super) permissions: Option<u16>,
-    /// How its data is packed, if it is.
+    /// Packing of its data, if it is packed.
     pub(super) packing: Option<Packing>,
 }
 
@@ -87,7 +87,7 @@ pub(super) struct Walk<'a> {
     pub(super) sectors: &'a Sectors,
     /// Bytes of a logical block.
     pub(super) block: u64,
-    /// Whether names are UTF-16.
+    /// True if names are UTF-16.
     pub(super) is_joliet: bool,
     /// The fields of the records, if they have any.
     pub(super) system_use: Option<SystemUse<'a>>,

@@ -29,7 +29,7 @@ use crate::io::{Error, ReadAt, Result, Warnings, read_vec, undamaged};
 use crate::text::has_extension;
 use crate::volume::{Name, NodeId, Sink, Volume};
 
-/// How ISO 9660 images are detected and opened.
+/// The format of ISO 9660 images.
 pub const FORMAT: Format = Format {
     name: "ISO 9660",
     extensions: &["iso"],

@@ -27,7 +27,7 @@ const BEFORE_MODIFIED: u8 = 1;
 const MODIFIED: u8 = 2;
 const LONG: u8 = 0x80;
 
-/// What the fields of a record say.
+/// The attributes in the fields of a record.
 #[derive(Default)]
 pub(super) struct Attributes {
     /// The name, if it is another one than the record's.
@@ -38,11 +38,11 @@ pub(super) struct Attributes {
     pub(super) modified: Option<i64>,
     /// The block of a directory that is shown here and stands elsewhere.
     pub(super) child: Option<u32>,
-    /// Whether the record is of a directory that is shown elsewhere.
+    /// True if the record is of a directory that is shown elsewhere.
     pub(super) is_relocated: bool,
-    /// How the data is packed.
+    /// Packing of the data.
     pub(super) packing: Option<Packing>,
-    /// Whether the file has holes.
+    /// True if the file has holes.
     pub(super) is_sparse: bool,
 }
 
@@ -50,11 +50,11 @@ pub(super) struct Attributes {
 #[derive(Default)]
 struct Link {
     target: Vec<u8>,
-    /// Whether the next component continues the last one.
+    /// True if the next component continues the last one.
     continues: bool,
 }
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     File,

@@ -33,11 +33,11 @@ pub(super) struct SystemUse<'a> {
     left: u64,
     /// The sector with the last continuation, and its offset.
     last: Option<(u64, Vec<u8>)>,
-    /// Whether they are those of Rock Ridge.
+    /// True if they are fields of Rock Ridge.
     pub(super) is_rock_ridge: bool,
 }
 
-/// Where the fields of a record continue: a block, an offset in it, a length.
+/// The continuation of a record's fields: a block, an offset in it, a length.
 struct Continuation {
     block: u32,
     offset: u32,
@@ -81,7 +81,7 @@ impl<'a> SystemUse<'a> {
             b"PX" | b"RR" => is_rock_ridge = true,
             _ => {}
         });
-        // What can be read of the fields decides.
+        // If the fields are damaged, the readable ones decide.
         undamaged(read)?;
         fields.is_rock_ridge = is_rock_ridge;
         fields.skip = area.get(start + FIRST.len()).map_or(0, |&skip| skip.into());

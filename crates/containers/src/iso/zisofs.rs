@@ -20,7 +20,7 @@ const SHIFTS: std::ops::RangeInclusive<u8> = 10..=20;
 /// one for the end, counted from the header.
 const POSITION: u64 = 4;
 
-/// How a file is packed.
+/// The packing of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packing {
     /// As blocks of a size.

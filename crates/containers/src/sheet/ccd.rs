@@ -13,7 +13,7 @@ use crate::io::{Error, Result};
 use crate::text::has_extension;
 use crate::volume::{Sink, Volume};
 
-/// How these descriptions are detected and opened.
+/// The format of these descriptions.
 pub const FORMAT: Format = described("CCD", PAIR, matches, open);
 
 /// The two files.

@@ -18,7 +18,7 @@ use crate::text::windows_1252;
 use crate::udf;
 use crate::volume::{DiscImage, Part, Sink, Volume};
 
-/// How these discs are detected and opened.
+/// The format of these discs.
 pub const FORMAT: Format = Format {
     name: "GDI",
     extensions: &["gdi"],
@@ -158,9 +158,9 @@ fn area_of(tracks: &[GdTrack], verify: bool) -> Result<Composed> {
     Ok(area(&tracks))
 }
 
-/// Returns the user data of data tracks with their first sectors, which ascend. The sectors
-/// before the area are those at its start, where a reader expects the volume descriptors.
-/// What no track has is zeros.
+/// Returns the user data of data tracks with their first sectors, which ascend. The
+/// sectors before the area are copies of those at its start, where a reader expects the
+/// volume descriptors. Sectors that no track has are zeros.
 fn area(tracks: &[(u64, Arc<dyn ReadAt>)]) -> Composed {
     let start = AREA * SECTOR;
     let mut own = Composed::default();

@@ -9,7 +9,7 @@ use crate::format::{Format, Input, Pair};
 use crate::io::{Cursor, Endian, Error, Result};
 use crate::volume::{Sink, Volume};
 
-/// How these descriptions are detected and opened.
+/// The format of these descriptions.
 pub const FORMAT: Format = described("MDS", PAIR, matches, open);
 
 /// The two files.

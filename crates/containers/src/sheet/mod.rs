@@ -25,7 +25,7 @@ use crate::io::{Composed, Error, ReadAt, Result, Warnings, read_vec};
 use crate::udf;
 use crate::volume::{DiscImage, Part, Sink, Volume};
 
-/// How cue sheets are detected and opened.
+/// The format of cue sheets.
 pub const CUE: Format = Format {
     name: "CUE",
     extensions: &["cue"],

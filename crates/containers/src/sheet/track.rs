@@ -24,7 +24,7 @@ pub(super) struct Track {
     pub(super) mode: Mode,
     /// Name of its file, without directories.
     pub(super) file: String,
-    /// Whether the file consists of sectors only, without a container format.
+    /// True if the file consists of sectors only, without a container format.
     pub(super) is_binary: bool,
     /// Sectors of a pregap that no file has.
     pub(super) silence: u64,

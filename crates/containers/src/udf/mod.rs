@@ -20,7 +20,7 @@ use crate::io::{ReadAt, Result, Warnings, read_vec, undamaged};
 use crate::iso;
 use crate::volume::{Sink, Volume};
 
-/// How discs with UDF are detected and opened.
+/// The format of discs with UDF.
 pub const FORMAT: Format = Format {
     name: "UDF",
     extensions: &["iso", "udf"],

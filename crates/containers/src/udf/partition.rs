@@ -12,7 +12,7 @@ pub(super) struct Partition {
     pub(super) kind: Kind,
 }
 
-/// How the blocks of a partition are found.
+/// The mapping of a partition's blocks.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// In order.

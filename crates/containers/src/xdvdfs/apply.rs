@@ -21,7 +21,7 @@ const NORMAL: u8 = 0x80;
 /// Images are multiples of this.
 const UNIT: u64 = 0x1_0000;
 
-/// What fills a table.
+/// The filler of a table.
 const FILLER: u8 = 0xFF;
 
 /// Bytes that no name has, besides control bytes.

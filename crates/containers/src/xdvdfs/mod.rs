@@ -21,8 +21,7 @@ use crate::volume::{
 };
 use crate::xbe::{MAX_HEADERS, Program};
 
-/// How XDVDFS images are detected and opened. An `.iso` may be an image of
-/// another kind of disc.
+/// The format of XDVDFS images. An `.iso` may be an image of another kind of disc.
 pub const FORMAT: Format = Format {
     name: "XDVDFS",
     extensions: &["xiso", "iso"],
@@ -176,8 +175,8 @@ fn read(input: Input<'_>, sink: &mut dyn Sink, slots: Option<&mut Slots>) -> Res
     })
 }
 
-/// Returns the facts about the game whose program is at `program`. What cannot be
-/// read is found when the file is.
+/// Returns the facts about the game whose program is at `program`. An unreadable
+/// program is reported when its file is read.
 fn game(source: &dyn ReadAt, program: Span) -> Option<serde_json::Value> {
     let length = program.size.min(MAX_HEADERS);
     let headers = read_vec(source, program.offset, length, "program").ok()?;

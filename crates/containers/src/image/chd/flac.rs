@@ -22,7 +22,7 @@ const BITS: usize = 16;
 /// Bytes per sample of both channels.
 const SAMPLE: usize = CHANNELS * BITS / 8;
 
-/// How the channels are stored.
+/// The channel assignment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stereo {
     Independent,

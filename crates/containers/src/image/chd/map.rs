@@ -39,7 +39,7 @@ pub(super) struct Hunk {
     rest: u32,
 }
 
-/// How a hunk is stored.
+/// The storage of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Storage {
     Zeros,
@@ -156,7 +156,7 @@ pub(super) fn read_compressed(source: &dyn ReadAt, header: &Header) -> Result<Ve
     Ok(hunks)
 }
 
-/// Why a map cannot be read.
+/// The cause of an unreadable map.
 enum Cause {
     Damaged(String),
     Parent,

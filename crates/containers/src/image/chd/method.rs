@@ -28,7 +28,7 @@ pub(super) enum Method {
     CdFlac,
 }
 
-/// How bytes are packed.
+/// The compression of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packing {
     Deflate,

@@ -19,7 +19,7 @@ use super::{BlockImage, CdTrack, ImageFormat, block_error, block_length, starts_
 use crate::file_type::{FileType, Magic};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, check_sum, read_vec};
 
-/// How CHD images are detected and opened.
+/// The format of CHD images.
 pub(super) const FORMAT: ImageFormat = ImageFormat {
     name: "CHD",
     extensions: &["chd"],

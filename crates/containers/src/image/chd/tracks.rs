@@ -14,7 +14,7 @@ const MAX_TRACKS: usize = 99;
 /// Tracks begin at multiples of this number of frames.
 const ALIGNMENT: u64 = 4;
 
-/// What the texts of a tag describe.
+/// The kind of track that the texts of a tag describe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tag {
     /// A track of a CD.
@@ -30,7 +30,7 @@ const TAGS: [(&[u8; 4], Tag); 4] = [
     (b"CHGT", Tag::Dreamcast { is_early: true }),
 ];
 
-/// Where the next track begins: its frame in the image, and its sector on the disc.
+/// The start of the next track: its frame in the image, and its sector on the disc.
 #[derive(Default)]
 struct Next {
     frame: u64,

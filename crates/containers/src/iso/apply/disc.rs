@@ -49,7 +49,7 @@ pub(super) struct Record {
     pub(super) parent: DirectoryId,
     /// Its node in the tree of the mount.
     pub(super) node: Option<NodeId>,
-    /// What the fields of Rock Ridge and zisofs say.
+    /// Attributes from the fields of Rock Ridge and zisofs.
     pub(super) attributes: Attributes,
     /// The directory that is shown here and stands elsewhere.
     pub(super) child: Option<DirectoryId>,
@@ -138,7 +138,7 @@ pub(super) struct Directory {
     pub(super) node: Option<NodeId>,
     /// The record of a directory that is shown elsewhere.
     pub(super) relocated_by: Option<Entry>,
-    /// Whether it must be written.
+    /// True if it must be written.
     pub(super) is_changed: bool,
     pub(super) is_deleted: bool,
 }
@@ -152,7 +152,7 @@ pub(super) struct Tree {
     pub(super) root: DirectoryId,
     /// All directories, each after its parent.
     pub(super) directories: Vec<DirectoryId>,
-    /// Whether directories were added or deleted.
+    /// True if directories were added or deleted.
     pub(super) is_restructured: bool,
 }
 
@@ -169,7 +169,7 @@ pub(super) struct Disc {
     /// The offset of fields in the system use areas of the primary tree; `None`
     /// if it has none.
     pub(super) system_use: Option<usize>,
-    /// Whether the mount shows the names of Rock Ridge.
+    /// True if the mount shows the names of Rock Ridge.
     pub(super) is_rock_ridge: bool,
     /// The records of nodes of the mount.
     pub(super) by_node: HashMap<NodeId, Entry>,

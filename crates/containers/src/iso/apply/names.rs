@@ -21,9 +21,9 @@ const RESERVED_JOLIET: &[char] = &['*', '/', ':', ';', '?', '\\'];
 const XA_FILE: u16 = 0x0D55;
 const XA_DIRECTORY: u16 = 0x8D55;
 
-/// How a disc names its entries.
+/// The naming scheme of a disc.
 pub(super) struct Namer {
-    /// Whether files have versions, in the primary tree and in Joliet's.
+    /// True if files have versions: in the primary tree, and in Joliet's.
     has_versions: [bool; 2],
     has_joliet: bool,
     is_xa: bool,

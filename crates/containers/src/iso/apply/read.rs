@@ -316,7 +316,7 @@ impl Disc {
         let Some(directory) = record.shown_directory() else {
             return record.extents.clone();
         };
-        // What cannot be the extent of a file, then everything in it.
+        // The extents of everything in it, and one that no file can have.
         let mark = Extent {
             block: u32::MAX,
             size: u32::MAX,

@@ -11,7 +11,7 @@ use crate::changes::Occupied;
 use crate::disc::sector::{SECTOR, Sectors, read_user};
 use crate::io::{Error, Result, undamaged};
 
-/// How much the search for empty sectors may cost: each of them costs 1, and each one
+/// Maximum cost of the search for empty sectors: each of them costs 1, and each one
 /// with data [`FILLED`].
 const SEARCH: u64 = 1 << 19;
 const FILLED: u64 = 1 << 7;
