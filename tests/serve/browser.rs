@@ -16,7 +16,7 @@ use crate::kit::Server;
 /// Names that browsers have on Linux.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// What the scripts use.
+/// Path of Playwright, which the scripts use.
 const PLAYWRIGHT: &str = "web/node_modules/playwright-core";
 
 /// Returns the path of the repository.

@@ -11,11 +11,11 @@
 pub struct FileType {
     /// Its MIME type, such as `application/x-hpi-archive`.
     pub name: &'static str,
-    /// What file managers call such a file. None for a type that the shared
-    /// MIME database already has: it keeps its name, and gets the other
-    /// properties in addition.
+    /// The description of such files in file managers. None for a type that the shared
+    /// MIME database already has: it keeps its name, and gets the other properties in
+    /// addition.
     pub comment: Option<&'static str>,
-    /// Whether such files are plain texts.
+    /// True if such files are plain texts.
     pub is_text: bool,
     /// First bytes of such files; one of them is enough.
     pub magic: &'static [Magic],
@@ -26,13 +26,12 @@ pub struct FileType {
     /// Patterns of names that other programs use too. The first bytes decide
     /// about these files.
     pub shared_patterns: &'static [&'static str],
-    /// Whether file managers show such a file with the icon of this program,
-    /// as an archive.
+    /// True if file managers show such a file with the icon of this program, as an archive.
     pub has_icon: bool,
-    /// Whether file managers offer to open such a file with this program.
+    /// True if file managers offer to open such a file with this program.
     pub is_opened: bool,
-    /// Whether the pictures in such an archive are its thumbnail. An asset has
-    /// a thumbnail if its format has a preview.
+    /// True if the thumbnail of such an archive shows its pictures. An asset has a
+    /// thumbnail if its format has a preview.
     pub has_thumbnail: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a container format declares: how it is detected, and how it is opened.
+//! Container formats: their detection and opening.
 
 use std::sync::Arc;
 
@@ -180,10 +180,10 @@ pub type SheetFiles = fn(&[u8]) -> Vec<String>;
 /// Maximum length in bytes of a source that refers to other files.
 pub const MAX_SHEET: u64 = 64 << 10;
 
-/// A container format: how it is detected and how it is opened.
+/// A container format, with its detection and opening.
 ///
-/// Which files have a companion, and which files belong together, follows from
-/// the extensions, the pair and the sheet of all formats.
+/// The extensions, the pair and the sheet of all formats determine which files have a
+/// companion, and which files belong together.
 pub struct Format {
     /// Short name, as shown in `info.json`.
     pub name: &'static str,
@@ -207,14 +207,14 @@ pub struct Format {
     /// Opens an archive to be written with changes; `None` if the format cannot be
     /// written.
     pub change: Option<OpenForChanges>,
-    /// Whether companions of assets are listed in it, as in a folder.
+    /// True if companions of assets are listed in it, as in a folder.
     pub is_plain_folder: bool,
-    /// Whether games merge several of them.
+    /// True if games merge several of them.
     pub is_layered: bool,
 }
 
 impl Format {
-    /// What most formats have in common: they are plain folders in one file, and cannot be
+    /// The defaults of most formats: a plain folder in one file, which cannot be
     /// written. It is never detected.
     pub const PLAIN: Self = Self {
         name: "",

@@ -1,4 +1,4 @@
-//! What a format gets to detect and open a source.
+//! The input of a format for detecting and opening a source.
 
 use std::sync::Arc;
 

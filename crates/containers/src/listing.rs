@@ -1,5 +1,4 @@
-//! What the unit tests of the formats share: opening a file, and reading all
-//! bytes of an entry.
+//! Helpers of the formats' unit tests: opening a file, and reading all bytes of an entry.
 
 use std::sync::Arc;
 

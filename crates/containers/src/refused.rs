@@ -4,7 +4,7 @@ use crate::format::{Format, Input};
 use crate::io::{Error, Result};
 use crate::volume::{Sink, Volume};
 
-/// How these archives are detected. They have no companions.
+/// The detection of these archives. They have no companions.
 pub(super) const FORMAT: Format = Format {
     name: "not supported",
     matches: |input| Ok(known(input)?.is_some()),
@@ -19,12 +19,12 @@ const PROGRAM: u64 = 2 << 20;
 
 /// A format that is refused.
 struct Known {
-    /// Where its magic bytes are.
+    /// Position of its magic bytes.
     at: Position,
     magic: &'static [u8],
     /// Its name, with an article.
     name: &'static str,
-    /// What to do with it.
+    /// Advice for the user.
     advice: &'static str,
 }
 

@@ -165,7 +165,7 @@ pub trait Sink {
     }
 }
 
-/// How the data of a file is stored.
+/// The storage of a file's data.
 pub enum Content<'a> {
     /// Unchanged in a source, from `offset` on.
     Extent {
@@ -254,26 +254,26 @@ pub trait Streams {
         None
     }
 
-    /// Returns what decoding a file takes.
+    /// Returns the requirements of decoding a file.
     fn needs(&self, file: FileId) -> Needs {
         let _ = file;
         Needs::default()
     }
 }
 
-/// What decoding a file takes.
+/// The requirements of decoding a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Needs {
     /// Memory of a decoder in bytes, if that is more than a few tens of KiB.
     pub memory: usize,
-    /// Whether [`Decoder::fork`] returns copies. Without them, decoding begins
-    /// at the first byte whenever a reader goes back.
+    /// True if [`Decoder::fork`] returns copies. Without them, decoding begins at the
+    /// first byte whenever a reader goes back.
     pub is_copied: bool,
-    /// What [`Streams::decode_whole`] takes, if that is quicker than its decoder.
+    /// Requirements of [`Streams::decode_whole`], if that is quicker than its decoder.
     pub whole: Option<Whole>,
 }
 
-/// What decoding a file at once takes.
+/// The requirements of decoding a file at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Whole {
     /// Number of packed bytes.

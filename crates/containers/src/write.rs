@@ -1,5 +1,5 @@
-//! What the writers of archives share: the tree of files to be packed, and why an
-//! archive cannot be written.
+//! The common part of the writers of archives: the tree of files to be packed, and the
+//! error of writing.
 
 use std::fs::{self, File as DiskFile};
 use std::io;
@@ -107,7 +107,7 @@ impl ReadAt for Source {
     }
 }
 
-/// Why an archive could not be written. Paths are those inside the archive.
+/// An error of writing an archive. Paths are those inside the archive.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A name that cannot be stored in an archive.

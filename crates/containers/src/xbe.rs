@@ -40,13 +40,13 @@ const REGIONS: [(u32, &str); 4] = [
 /// The header of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
-    /// What the program is.
+    /// The identity of the program.
     pub certificate: Certificate,
     /// Its sections, in order.
     pub sections: Vec<Section>,
 }
 
-/// What a program is.
+/// The identity of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Certificate {
     /// When it was made, in seconds since 1970 UTC.

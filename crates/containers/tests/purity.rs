@@ -1,5 +1,5 @@
-//! What the crate must not use: it reads and writes bytes, and leaves threads,
-//! the network, clocks and FUSE to its callers.
+//! APIs that the crate must not use: it reads and writes bytes, and leaves threads, the
+//! network, clocks and FUSE to its callers.
 
 use std::fs;
 use std::path::{Path, PathBuf};

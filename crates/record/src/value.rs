@@ -40,7 +40,7 @@ pub fn shortened(text: &str) -> String {
     text.chars().take(MAX_SHOWN).collect()
 }
 
-/// Why a value cannot be set.
+/// A value that cannot be set, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {reason}")]
 pub struct Problem {

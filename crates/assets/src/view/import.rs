@@ -63,7 +63,7 @@ pub struct EditedFile {
     pub content: Option<Bytes>,
 }
 
-/// Why an edited file does not fit.
+/// An edited file that does not fit, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     /// The number of the file in [`AllEdits::files`].

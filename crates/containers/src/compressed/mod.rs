@@ -24,7 +24,7 @@ const MEASURED_AT_ONCE: u64 = 16 << 20;
 /// Bytes that are decoded at a time to determine a size.
 const PIECE: usize = 64 << 10;
 
-/// How compressed files are detected and opened.
+/// The formats of compressed files.
 pub(super) const GZIP_FORMAT: Format = format(Kind::Gzip, &["gz", "tgz"], |input| {
     Ok(Kind::of(input)? == Some(Kind::Gzip))
 });
@@ -52,7 +52,7 @@ const fn format(
     }
 }
 
-/// How a file is compressed.
+/// The compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Gzip,
@@ -101,7 +101,7 @@ impl Kind {
     }
 }
 
-/// How a file is decoded.
+/// The decoder of a file.
 #[derive(Debug, Clone, Copy)]
 enum Packing {
     Gzip,
@@ -145,7 +145,7 @@ struct Compressed {
 /// The decoded size of a file.
 struct DecodedSize {
     size: u64,
-    /// Where decoding has ended before the end.
+    /// The warning that decoding has ended before the end, with the position.
     warning: Option<String>,
 }
 

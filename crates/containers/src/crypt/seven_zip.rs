@@ -27,7 +27,7 @@ pub(crate) struct Parameters {
     /// Rounds of deriving the key, as a power of two.
     rounds: u8,
     salt: Vec<u8>,
-    /// What the first block is chained to.
+    /// The initialization vector.
     start: [u8; BLOCK],
 }
 

@@ -13,7 +13,7 @@ pub(super) const NAME: usize = 24;
 /// The layout of records, and their image.
 #[derive(Clone, Copy)]
 pub(super) struct Layout {
-    /// Whether the size consists of two 16-bit numbers (version 2).
+    /// True if the size consists of two 16-bit numbers (version 2).
     pub(super) halves: bool,
     /// Length of the image in bytes.
     pub(super) image: u64,

@@ -17,8 +17,8 @@ use crate::format::{Ambiguous, Format, Input, Options, Pair, PairedFiles};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 use crate::volume::{Content, FileId, MAX_ENTRIES, Name, Sink, Volume};
 
-/// How IMG archives are detected and opened. No extension is listed, because
-/// many other kinds of files are called `.img`.
+/// The format of IMG archives. No extension is listed, because many other kinds of
+/// files are called `.img`.
 pub const FORMAT: Format = Format {
     name: "IMG",
     ambiguous: &[Ambiguous {

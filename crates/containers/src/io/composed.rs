@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::{Compact, Origin, ReadAt};
 
-/// Where the bytes of a part come from.
+/// The origin of a part's bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// From the source with this number.
@@ -58,7 +58,7 @@ const LARGE: usize = 64 << 10;
 /// A source among fewer ones is found without a table of addresses; most have one.
 const FEW: usize = 8;
 
-/// What parts consist of.
+/// The sources and bytes that parts refer to.
 #[derive(Default)]
 struct Stock {
     sources: Vec<Arc<dyn ReadAt>>,

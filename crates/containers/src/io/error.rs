@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Why bytes of a source could not be read or decoded.
+/// An error of reading or decoding a source.
 ///
 /// The messages are meant to follow the name of the file: `armcom.fbi: chunk 2
 /// at 0x1f40: checksum is 00009a3c, should be 00009a3d`.
@@ -50,7 +50,7 @@ pub enum Error {
     /// The memory budget is exhausted.
     #[error("{what} needs {needed} bytes of memory; the budget leaves {left}")]
     NoMemory {
-        /// What needs it.
+        /// Name of the consumer.
         what: &'static str,
         /// Bytes that it needs.
         needed: usize,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{Error, Result};
 
-/// Where bytes of a source come from.
+/// The origin of bytes of a source.
 #[derive(Clone, Copy)]
 pub struct Origin<'a> {
     /// The other source, and the offset there; `None` if they are in no other one.

@@ -20,7 +20,7 @@ use crate::volume::{
     Volume, Whole,
 };
 
-/// How PKR archives are detected and opened.
+/// The format of PKR archives.
 pub const FORMAT: Format = Format {
     name: "PKR",
     extensions: &["pkr"],

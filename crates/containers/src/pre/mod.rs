@@ -28,7 +28,7 @@ const TYPE: FileType = FileType {
     ..FileType::archive("application/x-neversoft-pre", "Neversoft archive")
 };
 
-/// How archives of form 1 are detected and opened.
+/// The format of archives of form 1.
 pub const FLAT_FORMAT: Format = Format {
     name: "PRE",
     ambiguous: &[Ambiguous {
@@ -50,7 +50,7 @@ pub const FLAT_FORMAT: Format = Format {
     ..Format::PLAIN
 };
 
-/// How archives of forms 2 and 3 are detected and opened.
+/// The format of archives of forms 2 and 3.
 pub const PACKED_FORMAT: Format = Format {
     extensions: &["prx", "prd", "prf"],
     ambiguous: &[BEGINS_AS_PACKED],

@@ -166,7 +166,7 @@ struct FileEnd {
     end: u64,
     /// CRC-32 of its data, if known.
     sum: Option<u32>,
-    /// How the data was found not to match it.
+    /// The error of a mismatch, once found.
     mismatch: OnceLock<Error>,
 }
 
@@ -182,11 +182,11 @@ pub(super) struct Block {
     locations: Vec<(u64, u64)>,
     sum: Option<u32>,
     files: Vec<FileEnd>,
-    /// Why it cannot be decoded.
+    /// The reason why it cannot be decoded.
     problem: Option<Problem>,
-    /// Where decoding can begin, if it is packed by LZMA2 alone.
+    /// Its restart points, if it is packed by LZMA2 alone.
     restarts: Restarts,
-    /// Whether wrong checksums are only logged.
+    /// True if wrong checksums are only logged.
     force: bool,
 }
 

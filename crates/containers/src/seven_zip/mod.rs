@@ -24,7 +24,7 @@ use crate::io::{Compact, Composed, Error, ReadAt, Result, Warnings};
 use crate::text::Charset;
 use crate::volume::{Content, Decoder, Entry, FileId, MAX_LINK, Needs, Sink, Streams, Volume};
 
-/// How 7z archives are detected and opened.
+/// The format of 7z archives.
 pub const FORMAT: Format = Format {
     name: "7z",
     extensions: &["7z", "7z.001", "cb7"],
@@ -211,7 +211,7 @@ impl Volume for SevenZip {
     }
 }
 
-/// Why a block cannot be decoded.
+/// The reason why a block cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Problem {
     Unsupported(String),

@@ -17,7 +17,7 @@ use crate::io::{Error, ReadAt, Result};
 use crate::paths::{Span, record};
 use crate::volume::{Content, FileId, Sink, Volume};
 
-/// How tar archives are detected and opened.
+/// The format of tar archives.
 pub const FORMAT: Format = Format {
     name: "tar",
     extensions: &["tar"],

@@ -11,7 +11,7 @@ pub(super) struct Fields {
     pub(super) size: Option<u64>,
     /// In seconds since 1970 UTC.
     pub(super) modified: Option<i64>,
-    /// Whether the file has holes (GNU, and Solaris).
+    /// True if the file has holes (GNU, and Solaris).
     pub(super) is_sparse: bool,
     /// The size of a file with holes.
     pub(super) sparse_size: Option<u64>,

@@ -21,8 +21,7 @@ pub struct Name<'a> {
     pub text: Cow<'a, str>,
     /// The bytes of the name in the container.
     pub raw: &'a [u8],
-    /// Whether every `%` of the name must be escaped, because it contains
-    /// escapes already.
+    /// True if every `%` of the name must be escaped, because it contains escapes already.
     pub escaped: bool,
 }
 

@@ -186,12 +186,12 @@ mod tests {
             ("lpt\u{b3}.txt", "%6Cpt\u{b3}.txt"),
             ("conin$", "%63onin$"),
             ("CONOUT$", "%43ONOUT$"),
-            // What would be taken for an escape.
+            // Text that would be taken for an escape.
             ("a%3Ab", "a%253Ab"),
             ("a%25", "a%2525"),
             ("end%2E", "end%252E"),
             ("%63on", "%2563on"),
-            // What would not.
+            // Text that would not.
             ("a%20b.c%2Ed", "a%20b.c%2Ed"),
             ("a%3a%3", "a%3a%3"),
             ("%63one%", "%63one%"),

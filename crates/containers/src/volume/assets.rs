@@ -1,4 +1,4 @@
-//! What only volumes of typed assets have: types, ids and names of their own.
+//! Types, ids and names of assets, which only volumes of typed assets have.
 
 use super::{FileId, Game, Platform, RecordedSum};
 use crate::io::Endian;

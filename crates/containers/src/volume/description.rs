@@ -1,4 +1,4 @@
-//! What a volume says about itself.
+//! The description of a volume.
 
 use serde_json::Value;
 

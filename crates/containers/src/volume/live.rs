@@ -1,5 +1,4 @@
-//! What only folders on disks and servers have, which other programs change
-//! while they are open.
+//! Live folders: folders on disks and servers, which other programs change while they are open.
 
 use super::{FileId, Sink, Volume};
 use crate::io::Result;

@@ -19,7 +19,7 @@ const NEIGHBOURS: usize = 20;
 /// Length of a record of the hashed form.
 const HASHED: usize = 12;
 
-/// How a directory is laid out.
+/// The layout of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// Name, offset, size.
@@ -56,7 +56,7 @@ pub(super) struct Record {
     pub(super) name: FileName,
     pub(super) offset: u32,
     pub(super) size: u32,
-    /// Whether it is not in the WAD.
+    /// True if it is not in the WAD.
     pub(super) is_elsewhere: bool,
 }
 
@@ -65,11 +65,11 @@ pub(super) struct Record {
 pub(super) struct Directory {
     pub(super) form: Form,
     pub(super) records: Vec<Record>,
-    /// What follows the records: what marks their end, and padding.
+    /// The bytes after the records: their end mark, and padding.
     pub(super) terminator: Vec<u8>,
     /// Number of bytes after it that are not padding.
     pub(super) trailing: usize,
-    /// Whether the offsets count sectors.
+    /// True if the offsets count sectors.
     pub(super) in_sectors: bool,
 }
 

@@ -19,8 +19,7 @@ use crate::io::{Compact, Error, ReadAt, Result, Warnings, read_vec};
 use crate::text::{Charset, has_extension};
 use crate::volume::{Content, FileId, Sink, Volume};
 
-/// How HED/WAD pairs are detected and opened. No extension is listed, because
-/// other formats have `.wad` too.
+/// The format of HED/WAD pairs. No extension is listed, because other formats have `.wad` too.
 pub const FORMAT: Format = Format {
     name: "HED/WAD",
     pair: Some(PAIR),

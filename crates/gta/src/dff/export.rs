@@ -29,7 +29,7 @@ pub struct ExportPlan {
     pub textures: Vec<TextureUse>,
     /// For each clump, the reason why it is not shown.
     pub clumps: Vec<Option<String>>,
-    /// Why the rest is not shown.
+    /// The reasons why the rest is not shown.
     pub problems: Warnings,
 }
 

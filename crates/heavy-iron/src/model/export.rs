@@ -35,7 +35,7 @@ pub struct ExportPlan {
     pub blended: BTreeMap<(usize, usize), Blending>,
     /// The textures for additive blending.
     pub added: BTreeSet<usize>,
-    /// Why the rest is not shown.
+    /// The reasons why the rest is not shown.
     pub problems: Warnings,
 }
 

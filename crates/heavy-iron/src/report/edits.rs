@@ -25,10 +25,10 @@ use super::texts::is_subtitles;
 /// Maximum number of ids in a cell, and of list elements with columns.
 const MAX_LISTED: usize = crate::table_view::sheet::MAX_LISTED;
 
-/// Why a cell cannot be edited.
+/// The reason why a cell cannot be edited.
 const DERIVED: &str = "is derived";
 
-/// Why a row cannot be edited.
+/// The reason why a row cannot be edited.
 const NO_ASSET: &str = "no asset of the archive has this id";
 
 /// The table of the assets of a type.

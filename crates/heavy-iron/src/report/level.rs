@@ -63,7 +63,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
 pub(super) struct Finished {
     pub(super) scene: Scene<'static>,
     textures: Vec<TextureUse>,
-    /// Why it is incomplete.
+    /// The reason why it is incomplete.
     pub(super) failed: Option<String>,
 }
 

@@ -93,7 +93,7 @@ struct Incoming {
 /// The links of an archive, sorted by target.
 struct ByTarget {
     links: Vec<Incoming>,
-    /// Why it is empty, if reading failed.
+    /// The reason why it is empty, if reading failed.
     failed: Option<String>,
 }
 

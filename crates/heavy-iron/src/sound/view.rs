@@ -94,7 +94,7 @@ fn bank_sound_memory(sound: &BankSound) -> usize {
 /// The headers of all sounds of an archive.
 pub(crate) struct Headers {
     tables: Vec<SoundTable>,
-    /// Why a table is incomplete.
+    /// The reasons why tables are incomplete.
     problems: Vec<String>,
     /// Bytes of the tables; the headers keep slices of them.
     bytes: usize,

@@ -69,7 +69,7 @@ pub struct ExportPlan {
     pub has_scene: bool,
     /// The maximum number of face corners of a scene.
     pub corners: usize,
-    /// Why the rest is not shown.
+    /// The reasons why the rest is not shown.
     pub problems: Warnings,
     /// Positions and angles of objects in the PSX file, by the hash of their model.
     places: HashMap<u32, ([i32; 3], [i16; 3])>,

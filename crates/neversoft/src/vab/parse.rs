@@ -200,7 +200,7 @@ pub struct Sound {
     pub samples: u32,
     /// First and last sample of the loop.
     pub loops: Option<(u32, u32)>,
-    /// Why it cannot be read.
+    /// The reason why it cannot be read.
     pub problem: Option<String>,
     /// Blocks; empty if it cannot be read.
     #[get_size(ignore)]

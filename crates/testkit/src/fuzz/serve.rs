@@ -1,4 +1,4 @@
-//! What clients send to `hpi serve`, without a network: requests, and records of NFS.
+//! Input of clients to `hpi serve`, without a network: requests, and records of NFS.
 //!
 //! All targets ask the same server, whose folder has some files and links that lead out of it.
 

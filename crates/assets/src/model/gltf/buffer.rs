@@ -17,7 +17,7 @@ pub(super) struct Buffer<'a> {
     reserve: Reserve<'a>,
     /// Accounts for the capacity of the bytes.
     reservations: Vec<Reservation>,
-    /// Why no more bytes can be added.
+    /// The error after which no more bytes can be added.
     failed: Option<io::Error>,
 }
 

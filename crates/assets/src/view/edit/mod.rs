@@ -70,7 +70,7 @@ pub enum What {
 /// Returns all edits that cannot be made.
 pub type EditText = fn(&[u8], &[Edit]) -> Result<Option<Vec<u8>>, Vec<Problem>>;
 
-/// Why an edit cannot be made.
+/// An edit that cannot be made, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The number of the edit.

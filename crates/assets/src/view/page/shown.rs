@@ -16,7 +16,7 @@ use crate::view::{AssetContext, View, ViewFile, json};
 pub(super) struct PageView<M> {
     pub(super) page: Page<M>,
     pub(super) model: M,
-    /// Why the model is incomplete, as the text of `error.txt`.
+    /// The error that leaves the model incomplete, with the text of `error.txt`.
     pub(super) failure: Option<(String, Error)>,
 }
 

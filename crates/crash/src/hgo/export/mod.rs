@@ -26,7 +26,7 @@ pub struct ExportPlan {
     pub has_scene: bool,
     /// The maximum number of face corners of a scene.
     pub corners: usize,
-    /// Why the rest is not shown.
+    /// The reasons why the rest is not shown.
     pub problems: Warnings,
 }
 

@@ -46,7 +46,7 @@ pub struct ExportPlan {
     has_skeleton: bool,
     /// True if the scene has the animations.
     moves_scene: bool,
-    /// Why the rest is not shown.
+    /// The reasons why the rest is not shown.
     pub problems: Warnings,
     /// The divisor of vertices.
     vertex_scale: f32,

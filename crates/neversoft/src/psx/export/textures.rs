@@ -84,7 +84,7 @@ pub struct TextureSet {
     borrowed: Vec<BorrowedTexture>,
     /// Numbers of the file's own textures and the borrowed ones.
     numbers: usize,
-    /// Why the others are not shown.
+    /// The reasons why the others are not shown.
     problems: Warnings,
 }
 

@@ -34,7 +34,7 @@ pub struct Chunk {
     pub length: u32,
     /// The parsed contents, possibly incomplete.
     pub content: Content,
-    /// Why the content is incomplete.
+    /// The reason why the content is incomplete.
     #[get_size(ignore)] // A short text in each of at most 256 chunks.
     pub problem: Option<Error>,
 }
