@@ -79,9 +79,6 @@ enum Wanted {
 
 impl Wanted {
     /// Parses the body of a request, which may be empty.
-    ///
-    /// # Errors
-    /// Returns an error if it is not the XML that is expected.
     fn parse(body: &[u8]) -> Result<Self, Refusal> {
         const WRONG: Refusal = Refusal::BadRequest("the body is no <propfind>");
         if body.iter().all(u8::is_ascii_whitespace) {

@@ -165,10 +165,8 @@ impl FilePool {
         lock(&self.nameless).get(&identity)?.upgrade()
     }
 
-    /// Returns the file with this identity, opened by `open` if it is not open.
-    ///
-    /// # Errors
-    /// Returns the error of `open`, or `NotFound` if it opens another file.
+    /// Returns the file with this identity, opened by `open` if it is not open; `NotFound`
+    /// if `open` opens another file.
     fn get(
         &self,
         identity: FileIdentity,

@@ -116,9 +116,6 @@ impl Waiting {
     }
 
     /// Notifies the process or the service manager.
-    ///
-    /// # Errors
-    /// Returns an error if the waiting process is gone.
     fn tell_ready(self) -> io::Result<()> {
         match self {
             Self::Process(process) => return process.tell_ready(),

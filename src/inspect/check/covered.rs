@@ -134,9 +134,8 @@ impl ImageSources {
         Self { images, sources }
     }
 
-    /// Returns the part of an image that a file consists of; `None` if its own check
-    /// finds more than reading the image does, because it is an asset, packed or has a
-    /// checksum.
+    /// Returns the part of an image that a file consists of; `None` if the file needs its
+    /// own check: it is an asset, packed, or has a checksum.
     pub(super) fn part_of(&self, vfs: &Vfs, file: &Entry) -> Option<PartOfImage> {
         if file.role != (Role::File { is_asset: false }) || file.size == 0 {
             return None;

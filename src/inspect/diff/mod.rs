@@ -291,10 +291,7 @@ impl<'v> Diff<'v> {
         move |side, size| lock(&self.bounds)[side].read(depth, size)
     }
 
-    /// Counts two archives in `depth` others.
-    ///
-    /// # Errors
-    /// Returns a record if these are too many.
+    /// Counts two archives in `depth` others; returns a record if these are too many.
     fn enter(&self, depth: usize, archives: &Directories) -> Result<(), Record> {
         for (side, bounds) in lock(&self.bounds).iter_mut().enumerate() {
             let path = String::new();

@@ -31,10 +31,7 @@ pub(super) enum Item {
     },
 }
 
-/// Counts an entry of a side and its bytes.
-///
-/// # Errors
-/// Returns a message if that is too much.
+/// Counts an entry of a side and its bytes; returns a message if the count is too high.
 type Count<'a> = &'a dyn Fn(Side, u64) -> Result<(), String>;
 
 /// A walk of two directories and everything below them.

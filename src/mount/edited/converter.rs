@@ -112,9 +112,6 @@ pub(crate) struct ForAsset {
 
 /// Opens an archive or an asset that changes are applied to, within a memory budget that
 /// others use as well.
-///
-/// # Errors
-/// Returns an error if it is neither, or its directory cannot be read.
 fn open(original: &Original<'_>, options: Options, budget: &Arc<Budget>) -> io::Result<Vfs> {
     let mount = assets::new_tree(budget, options);
     let open = |name: &str, source: Arc<dyn ReadAt>| {

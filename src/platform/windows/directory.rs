@@ -46,11 +46,8 @@ impl Directory {
         }
     }
 
-    /// Returns the full form of a path in it.
-    ///
-    /// # Errors
-    /// Returns an error if the path leads out, or through a link. The last component may be
-    /// one if `may_be_link` is set.
+    /// Returns the full form of a path in it. Only the last component may be a link, if
+    /// `may_be_link` is set.
     fn beneath(&self, path: &Path, may_be_link: bool) -> io::Result<PathBuf> {
         let mut full = self.path.clone();
         let mut components = path.components().peekable();

@@ -143,9 +143,6 @@ pub(super) struct Packed {
 
 impl Packed {
     /// Returns the next packed bytes; none at the end.
-    ///
-    /// # Errors
-    /// Returns an error if the source cannot be read.
     fn fill(&mut self) -> Result<&[u8]> {
         if self.taken == self.buffer.len() {
             let length = (self.end - self.next).min(PIECE);
@@ -239,9 +236,6 @@ const RUNS_ON: &str = "continues past the end of the file";
 
 /// Checks that nothing was decoded after the last byte of a file. With `force`
 /// a damaged end is only logged.
-///
-/// # Errors
-/// Returns the error of decoding, or the one of `runs_on`.
 fn check_end(end: Result<usize>, force: bool, runs_on: impl FnOnce() -> Error) -> Result<()> {
     match end {
         Ok(0) => Ok(()),
@@ -256,9 +250,6 @@ fn check_end(end: Result<usize>, force: bool, runs_on: impl FnOnce() -> Error) -
 
 /// Compares the checksum of a decoded file; with `force` a wrong one is only
 /// logged.
-///
-/// # Errors
-/// Returns the error that `error` creates if it is wrong.
 fn compare_sums(
     sum: u32,
     should_be: u32,

@@ -98,9 +98,6 @@ impl<'a> Walk<'a> {
     }
 
     /// Registers that the directory has an entry with this name.
-    ///
-    /// # Errors
-    /// Returns an error if all names together are longer than their block.
     fn take_name(&mut self, directory: &Pending, name: &[u8]) -> Result<()> {
         let Some(left) = self.name_room.checked_sub(name.len()) else {
             return Err(Error::damaged(

@@ -133,9 +133,6 @@ impl Builder<'_> {
     }
 
     /// Notes which data entries a file uses.
-    ///
-    /// # Errors
-    /// Returns an error if it cannot use them.
     fn note(&mut self, item: &Item) -> Result<()> {
         match &item.bytes {
             Bytes::Entry(location) => self.note_use(*location, Use::File),

@@ -121,9 +121,6 @@ pub(crate) fn is_in(sectors: &Sectors) -> Result<bool> {
 
 /// Returns the volume descriptors from sector `first` on, up to the terminator, with
 /// their sectors.
-///
-/// # Errors
-/// Returns an error if the source cannot be read.
 fn volume_descriptors(sectors: &Sectors, first: u64) -> Result<Vec<(u64, Vec<u8>)>> {
     let mut found = Vec::new();
     for number in first..first + MAX_DESCRIPTORS {
@@ -218,9 +215,6 @@ impl<'a> Descriptors<'a> {
 }
 
 /// Returns the fields of the records of the tree with this descriptor.
-///
-/// # Errors
-/// Returns an error if the source cannot be read.
 fn system_use<'a>(sectors: &'a Sectors, descriptor: &[u8]) -> Result<Option<SystemUse<'a>>> {
     let block = u64::from(u16::from_le_bytes([descriptor[128], descriptor[129]]));
     let root = u64::from(le32(descriptor, 156 + 2)) * block;

@@ -131,9 +131,6 @@ fn check_length(length: u64, offset: u64) -> Result<()> {
 }
 
 /// Decodes a block with a database.
-///
-/// # Errors
-/// Returns an error if it is damaged, or if the password is missing or wrong.
 fn unpack(source: &Arc<dyn ReadAt>, block: &Block, keys: &Keys) -> Result<Vec<u8>> {
     if !block.is_encrypted() {
         return unpack_plain(source, block, keys);

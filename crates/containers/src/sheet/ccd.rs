@@ -48,10 +48,6 @@ type Properties = BTreeMap<String, u64>;
 
 /// Returns the tracks of the first session. The image has no sectors for the gap
 /// before another one.
-///
-/// # Errors
-/// Returns an error if the sheet has no tracks, or if their positions do not
-/// ascend.
 fn parse(text: &str) -> Result<Vec<Track>> {
     let mut points = BTreeMap::new();
     let mut modes = BTreeMap::new();

@@ -111,10 +111,6 @@ fn open_description(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Vo
 }
 
 /// Adds the files and the audio tracks of a Dreamcast disc to `disc`.
-///
-/// # Errors
-/// Returns an error if the disc has no data in its second area, if that is damaged,
-/// or if the source cannot be read.
 fn open_tracks(
     mut disc: Disc,
     tracks: &[GdTrack],
@@ -138,9 +134,6 @@ fn open_tracks(
 }
 
 /// Returns the user data of the area with the file system, by the sectors of the disc.
-///
-/// # Errors
-/// Returns an error if no track is in it.
 fn area_of(tracks: &[GdTrack], verify: bool) -> Result<Composed> {
     let is_in_area = |track: &&GdTrack| !track.is_audio && track.sector >= AREA;
     let sectors = |track: &GdTrack| {

@@ -50,10 +50,6 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
 }
 
 /// Returns the tracks of all sessions.
-///
-/// # Errors
-/// Returns an error if there are none, too many, or a position is not in the
-/// description.
 fn parse(bytes: &[u8]) -> Result<Vec<Track>> {
     let whole = Cursor::new(bytes, 0, Endian::Little);
     let mut cursor = whole.clone();

@@ -79,9 +79,6 @@ const fn described(
 
 /// Returns the first bytes of a description, as many as `magic` has or fewer;
 /// `None` if one of the two files is missing.
-///
-/// # Errors
-/// Returns an error if the description cannot be read.
 fn begin_of(input: &Input<'_>, pair: &Pair, magic: &[u8]) -> Result<Option<Vec<u8>>> {
     let Some(pair) = pair.find(input) else {
         return Ok(None);

@@ -75,9 +75,6 @@ impl<'a> Header<'a> {
 
     /// Returns a number: octal digits between spaces and NULs, or if the first
     /// bit is set, big-endian bytes.
-    ///
-    /// # Errors
-    /// Returns an error if it is neither, or does not fit into 63 bits.
     fn number(self, range: std::ops::Range<usize>, field: &'static str) -> Result<i64> {
         let offset = self.offset + range.start as u64;
         let bytes = &self.block[range];

@@ -95,10 +95,6 @@ struct Extents {
 
 impl Sequence {
     /// Reads the descriptors in a range.
-    ///
-    /// # Errors
-    /// Returns an error if there is no logical volume, or a block cannot be
-    /// read.
     fn read(sectors: &Sectors, block: u32, mut range: Range) -> Result<Self> {
         let mut sequence = Self::default();
         let start = u64::from(range.first) * u64::from(block);

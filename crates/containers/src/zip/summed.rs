@@ -98,10 +98,6 @@ impl Summed {
     }
 
     /// Adds bytes that were read at `offset` to the checksum of their file.
-    ///
-    /// # Errors
-    /// Returns an error if they complete the file, or are its last ones, and
-    /// its checksum is wrong.
     fn add(&self, bytes: &[u8], offset: u64) -> Result<(), Error> {
         let Some((number, member, data)) = self.at(offset) else {
             return Ok(());

@@ -80,9 +80,6 @@ fn read_groups(
 }
 
 /// Returns the group that `key` begins inside `outer`.
-///
-/// # Errors
-/// Returns an error if there are too many titles.
 fn open(key: &str, outer: Option<&Group>, dat: &mut Dat) -> Result<Group, String> {
     Ok(match (outer, key) {
         (None, "game" | "machine" | "resource") => {

@@ -25,10 +25,6 @@ struct SourceFile {
 
 impl SourceFile {
     /// Returns the file at `node`.
-    ///
-    /// # Errors
-    /// Returns [`Error::NotFound`] if it is not a file of a volume, and the
-    /// errors of determining its size.
     fn at(mount: &MountTree, node: &Node<'_>) -> Result<Self> {
         let (Some(file), Some(volume)) = (node.file(), node.volume()) else {
             return Err(Error::NotFound);
@@ -42,9 +38,6 @@ impl SourceFile {
     }
 
     /// Returns a number that changes when the file changes.
-    ///
-    /// # Errors
-    /// Returns an error if the file on disk is not available.
     fn stamp(&self) -> io::Result<u64> {
         Ok(self.volume.volume.version(self.file)?.stamp)
     }

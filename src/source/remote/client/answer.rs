@@ -65,9 +65,6 @@ pub fn judged<'a>(
 }
 
 /// Returns the bytes of a response.
-///
-/// # Errors
-/// Returns an error if there are too many.
 async fn whole(body: HttpResponseBody) -> Result<Bytes, HttpError> {
     let mut parts = body.bytes_stream();
     let mut bytes = Vec::new();

@@ -325,10 +325,7 @@ impl Patience {
         }
     }
 
-    /// Waits before the next attempt.
-    ///
-    /// # Errors
-    /// Returns `failure` if there should be no other attempt.
+    /// Waits before the next attempt; returns `failure` if there should be no other.
     async fn pause(
         &mut self,
         network: &Network,

@@ -389,9 +389,6 @@ impl Store {
 }
 
 /// Returns the entries of a page of the folder `prefix`, which is empty or ends in a slash.
-///
-/// # Errors
-/// Returns an error if a key is not directly in the folder.
 fn entries(prefix: &str, page: ListResult) -> Result<Vec<Listed>, Failure> {
     let folders = page.common_prefixes.into_iter().map(|path| {
         let name = name(prefix, &path)?;

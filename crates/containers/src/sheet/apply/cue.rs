@@ -37,9 +37,6 @@ pub(in crate::sheet) fn apply(input: &Input<'_>, job: &mut Job<'_>) -> Result<Wr
 }
 
 /// Returns the track with the file system, which is the first one.
-///
-/// # Errors
-/// Returns an error if the disc has no such track, or one that cannot be changed.
 fn data_track(tracks: &[Track]) -> Result<&Track> {
     let refused = |text: &str| Err(Error::Unsupported(text.to_owned()));
     let is_data = |track: &Track| matches!(track.kind, Kind::Data(_));

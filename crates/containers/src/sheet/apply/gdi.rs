@@ -47,10 +47,6 @@ struct Track {
 
 impl Area {
     /// Finds the tracks.
-    ///
-    /// # Errors
-    /// Returns an error if a file is missing, or if the tracks are such that their
-    /// files cannot be changed.
     fn new(lines: &[Line], find: FindPartner<'_>) -> Result<Self> {
         let mut data: Vec<&Line> = lines.iter().filter(|line| line.has_files()).collect();
         data.sort_by_key(|line| line.sector);
