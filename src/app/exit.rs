@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::message::tell;
-use crate::inspect::{self, Trouble, check::Summary, diff::Found};
+use crate::inspect::{self, Trouble, check::Summary, diff::DiffCounts};
 use crate::mount::{self, OpenCause, OpenError};
 use crate::pack;
 use hpimount_containers::{changes, io, write};
@@ -261,9 +261,9 @@ pub(super) fn checked(summary: &Summary, unopened: Option<OpenError>) -> ExitRea
 
 /// Returns the exit reason of a comparison, as of diff(1); differences that were exported
 /// are a success.
-pub(super) fn compared(found: &Found, is_exported: bool) -> ExitReason {
+pub(super) fn compared(found: &DiffCounts, is_exported: bool) -> ExitReason {
     match found {
-        Found { troubles: 1.., .. } => NOT_COMPARED,
+        DiffCounts { troubles: 1.., .. } => NOT_COMPARED,
         found if !is_exported && found.has_differences() => DIFFERENT,
         _ => SUCCESS,
     }

@@ -30,7 +30,7 @@ pub(super) struct Inode {
     /// A modification time that a program has set.
     pub(super) modified: Option<SystemTime>,
     /// Contents for those who have it open, once its name leads elsewhere.
-    pub(super) pinned: Option<Arc<Found>>,
+    pub(super) pinned: Option<Arc<VersionFile>>,
 }
 
 /// Kind and contents of an inode.
@@ -103,7 +103,7 @@ pub(super) enum Note {
 }
 
 /// A file in a version, which remembers it for as long as this lives.
-pub(super) struct Found {
+pub(super) struct VersionFile {
     pub(super) version: Arc<Version>,
     pub(super) place: Place,
 }
@@ -116,7 +116,7 @@ pub(super) enum Place {
     Kept(String),
 }
 
-impl Drop for Found {
+impl Drop for VersionFile {
     fn drop(&mut self) {
         if let Place::Tree(ino) = self.place {
             self.version.vfs.forget(ino, 1);
@@ -130,7 +130,7 @@ pub(super) enum Handle {
     /// A file, with its contents in a version unless its bytes are in DIR.
     File {
         inode: u64,
-        found: Option<Arc<Found>>,
+        found: Option<Arc<VersionFile>>,
         is_writable: bool,
         /// True if the last bytes that were written to it are refused.
         is_refused: bool,

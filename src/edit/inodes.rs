@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use super::changed::Changes;
-use super::inode::{Body, Directory, Found, Handle, Inode, Own};
+use super::inode::{Body, Directory, Handle, Inode, Own, VersionFile};
 use super::version::{Kept, State, Version};
 use crate::memory::budget::Charge;
 use crate::mount::FileKind;
@@ -307,7 +307,7 @@ impl Inodes {
     }
 
     /// Removes a handle, and returns the inode of a file and its contents in a version.
-    pub(super) fn close(&mut self, number: u64) -> (Option<u64>, Option<Arc<Found>>) {
+    pub(super) fn close(&mut self, number: u64) -> (Option<u64>, Option<Arc<VersionFile>>) {
         let Some(Handle::File {
             inode: number,
             is_writable,

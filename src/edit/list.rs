@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use super::inode::{Body, Handle, Listing};
-use super::look::{Attributes, Shown};
+use super::look::{Attributes, VersionEntry};
 use super::names::MESSAGE;
 use super::version::Version;
 use super::{EditedMount, Result, errno_of};
@@ -135,7 +135,7 @@ impl EditedMount {
             kind => self
                 .show_file(version, parent, name, kind)
                 .and_then(|number| {
-                    let attributes = self.attributes_of(version, number, &Shown::Tree(attr));
+                    let attributes = self.attributes_of(version, number, &VersionEntry::Tree(attr));
                     self.unless_failed(number, attributes)
                 }),
         };

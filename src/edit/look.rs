@@ -38,7 +38,7 @@ pub struct Attributes {
 }
 
 /// Entry of a version at a name.
-pub(super) enum Shown {
+pub(super) enum VersionEntry {
     Kept(String),
     Tree(Attr),
 }
@@ -160,8 +160,8 @@ impl EditedMount {
         let directory = self.directory_in(version, parent)?;
         let (spelling, shown) = self.shown(version, parent, directory, name)?;
         let (attr, kind) = match &shown {
-            Shown::Kept(_) => (None, FileKind::File),
-            Shown::Tree(attr) => (Some(*attr), attr.kind),
+            VersionEntry::Kept(_) => (None, FileKind::File),
+            VersionEntry::Tree(attr) => (Some(*attr), attr.kind),
         };
         let number = match kind {
             FileKind::Directory => {
@@ -184,20 +184,20 @@ impl EditedMount {
         parent: u64,
         directory: Ino,
         name: &str,
-    ) -> Result<(String, Shown)> {
+    ) -> Result<(String, VersionEntry)> {
         let path = lock(&self.inodes).path(parent).ok_or(Errno::STALE)?;
         let kept = joined(&path, name);
         if version.kept.contains_key(&kept) {
-            return Ok((name.to_owned(), Shown::Kept(kept)));
+            return Ok((name.to_owned(), VersionEntry::Kept(kept)));
         }
         let vfs = &version.vfs;
         let spelling = vfs.spelling(directory, name).unwrap_or(name.to_owned());
         let kept = joined(&path, &spelling);
         if version.kept.contains_key(&kept) {
-            return Ok((spelling, Shown::Kept(kept)));
+            return Ok((spelling, VersionEntry::Kept(kept)));
         }
         let attr = vfs.lookup(directory, &spelling).map_err(errno_of)?;
-        Ok((spelling, Shown::Tree(attr)))
+        Ok((spelling, VersionEntry::Tree(attr)))
     }
 
     /// Returns the number of a directory in a version.
@@ -346,14 +346,14 @@ impl EditedMount {
         &self,
         version: &Arc<Version>,
         number: u64,
-        shown: &Shown,
+        shown: &VersionEntry,
     ) -> Result<Attributes> {
         let inodes = lock(&self.inodes);
         let path = inodes.path(number).ok_or(Errno::STALE)?;
         let modified = inodes.get(number).and_then(|inode| inode.modified);
         drop(inodes);
         let mut attributes = match shown {
-            Shown::Kept(path) => Attributes {
+            VersionEntry::Kept(path) => Attributes {
                 number,
                 kind: FileKind::File,
                 size: version.kept.get(path).map_or(0, |kept| kept.file.len()),
@@ -362,7 +362,7 @@ impl EditedMount {
                 nlink: 1,
                 is_lasting: false,
             },
-            Shown::Tree(attr) => {
+            VersionEntry::Tree(attr) => {
                 let is_fixed = attr.kind == FileKind::Symlink
                     || is_derived(&path) && !version.vfs.is_edited_in_meta(attr.ino);
                 Attributes {
@@ -430,9 +430,9 @@ impl EditedMount {
                 if let Some(found) = pinned {
                     let shown = match &found.place {
                         Place::Tree(ino) => {
-                            Shown::Tree(found.version.vfs.getattr(*ino).map_err(errno_of)?)
+                            VersionEntry::Tree(found.version.vfs.getattr(*ino).map_err(errno_of)?)
                         }
-                        Place::Kept(path) => Shown::Kept(path.clone()),
+                        Place::Kept(path) => VersionEntry::Kept(path.clone()),
                     };
                     return self.attributes_of(&found.version, number, &shown);
                 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::inode::{self, Body, Found, Handle, Own, Place};
+use super::inode::{self, Body, Handle, Own, Place, VersionFile};
 use super::inodes::ROOT;
-use super::look::Shown;
+use super::look::VersionEntry;
 use super::names::is_derived;
 use super::version::Version;
 use super::{EditedMount, Result, errno, errno_of};
@@ -26,7 +26,7 @@ pub(crate) const EDIT: &str = "user.hpimount.edit";
 impl EditedMount {
     /// Returns the file that an inode shows in the version that it is of; `None` if its bytes
     /// are in DIR.
-    pub(super) fn find_shown(&self, number: u64) -> Result<Option<Arc<Found>>> {
+    pub(super) fn find_shown(&self, number: u64) -> Result<Option<Arc<VersionFile>>> {
         let (parent, name, path, pinned) = {
             let inodes = lock(&self.inodes);
             let inode = inodes.get(number).ok_or(Errno::STALE)?;
@@ -46,10 +46,10 @@ impl EditedMount {
         let directory = self.directory_in(&version, parent)?;
         let (_, shown) = self.shown(&version, parent, directory, &name)?;
         let place = match shown {
-            Shown::Kept(path) => Place::Kept(path),
-            Shown::Tree(attr) => Place::Tree(attr.ino),
+            VersionEntry::Kept(path) => Place::Kept(path),
+            VersionEntry::Tree(attr) => Place::Tree(attr.ino),
         };
-        let found = Arc::new(Found { version, place });
+        let found = Arc::new(VersionFile { version, place });
         let inodes = lock(&self.inodes);
         let since = inodes.get(number).ok_or(Errno::STALE)?.since;
         let is_stale = inodes.has_changed(&path, since, found.version.number)
@@ -114,7 +114,7 @@ impl EditedMount {
     }
 
     /// Reads bytes of a file of a version.
-    pub(super) fn read_found(found: &Found, offset: u64, size: u32) -> Result<Bytes> {
+    pub(super) fn read_found(found: &VersionFile, offset: u64, size: u32) -> Result<Bytes> {
         match &found.place {
             Place::Tree(ino) => {
                 let read = found.version.vfs.read(*ino, offset, size);

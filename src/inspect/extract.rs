@@ -9,7 +9,7 @@ use indicatif::ProgressBar;
 
 use super::bounds::Bounds;
 use super::ordered::ordered;
-use super::path::{Found, find};
+use super::path::{PathEntry, find};
 use super::walk::{Step, Walk};
 use super::{Archive, Contents, Error, Role};
 use crate::mount::{self, Bytes, FileKind, HeldIno, Ino, Vfs};
@@ -92,7 +92,7 @@ impl Extract<'_> {
         if self.style.paths.is_empty() {
             return self.below(find(self.vfs, "")?, push);
         }
-        let mut chosen: Vec<Found> = Vec::new();
+        let mut chosen: Vec<PathEntry> = Vec::new();
         for path in &self.style.paths {
             match find(self.vfs, path) {
                 Ok(found) => chosen.push(found),
@@ -108,7 +108,7 @@ impl Extract<'_> {
     }
 
     /// Finds what is to be extracted of an entry.
-    fn below(&self, found: Found, push: &mut dyn FnMut(Job)) -> Result<(), Error> {
+    fn below(&self, found: PathEntry, push: &mut dyn FnMut(Job)) -> Result<(), Error> {
         let ino = HeldIno::kept(found.attr.ino);
         if found.attr.kind != FileKind::Directory {
             self.bar.inc_length(found.attr.size);

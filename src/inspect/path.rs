@@ -10,7 +10,7 @@ use crate::mount::{Attr, FileKind, Ino, Vfs};
 const MAX_LINKS: usize = 40;
 
 /// An entry that was found.
-pub(crate) struct Found {
+pub(crate) struct PathEntry {
     /// Its path from the root, without links and dots.
     pub(crate) path: String,
     /// Its attributes.
@@ -22,7 +22,7 @@ pub(crate) struct Found {
 /// Finds the entry at a path; symbolic links are followed within the source.
 /// Paths are relative to the root, with or without a leading slash. Where people write
 /// backslashes between names, these are taken for slashes if no name has them.
-pub(crate) fn find(vfs: &Vfs, path: &str) -> Result<Found, Error> {
+pub(crate) fn find(vfs: &Vfs, path: &str) -> Result<PathEntry, Error> {
     match find_as_written(vfs, path) {
         Err(_) if MAIN_SEPARATOR == '\\' && path.contains(MAIN_SEPARATOR) => {
             find_as_written(vfs, &path.replace(MAIN_SEPARATOR, "/"))
@@ -31,7 +31,7 @@ pub(crate) fn find(vfs: &Vfs, path: &str) -> Result<Found, Error> {
     }
 }
 
-fn find_as_written(vfs: &Vfs, path: &str) -> Result<Found, Error> {
+fn find_as_written(vfs: &Vfs, path: &str) -> Result<PathEntry, Error> {
     let mut lookups = Vec::new();
     let found = follow(vfs, path, &mut lookups);
     let (path, attr) = found.inspect_err(|_| {
@@ -39,7 +39,7 @@ fn find_as_written(vfs: &Vfs, path: &str) -> Result<Found, Error> {
             vfs.forget(*ino, 1);
         }
     })?;
-    Ok(Found {
+    Ok(PathEntry {
         path,
         attr,
         lookups,

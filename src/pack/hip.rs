@@ -38,7 +38,7 @@ impl Plan {
     pub fn new(directory: &Path, root: &Directory) -> Result<Self> {
         let path = directory.join(SETTINGS);
         let settings = read_settings(&path)?;
-        let mut found = Found::default();
+        let mut found = AssetFiles::default();
         found.collect(root, 0)?;
         let files = found.take(&settings, directory)?;
         let mut skipped: Vec<PathBuf> = found.by_id.into_values().collect();
@@ -89,14 +89,14 @@ fn read_settings(path: &Path) -> Result<Settings> {
 
 /// The files of a directory.
 #[derive(Default)]
-struct Found {
+struct AssetFiles {
     /// Files whose names begin with an id, in a folder of the directory.
     by_id: HashMap<u32, PathBuf>,
     /// The others, except for [`SETTINGS`].
     others: Vec<PathBuf>,
 }
 
-impl Found {
+impl AssetFiles {
     /// Collects the files of a directory at this depth below the packed one.
     fn collect(&mut self, directory: &Directory, depth: usize) -> Result<()> {
         for (name, node) in &directory.entries {

@@ -12,7 +12,7 @@ use quick_xml::name::{Namespace, ResolveResult};
 use super::answer::{ALLOWED, Answer, Broken, Pieces, Policy, Refusal};
 use super::head::Head;
 use super::kind::media_type;
-use super::list::{Entries, Listed, forget};
+use super::list::{DirectoryEntry, Entries, forget};
 use super::range::{Tag, http_date};
 use super::route::Depth;
 use super::site::{Place, Site, streamed};
@@ -70,14 +70,14 @@ impl Property {
 
 /// Requested properties.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Wanted {
+enum PropertyRequest {
     /// All of them with their values, or their names alone.
     All { has_values: bool },
     /// These, and others that nothing has: namespaces and names.
     These(Vec<Property>, Vec<(String, String)>),
 }
 
-impl Wanted {
+impl PropertyRequest {
     /// Parses the body of a request, which may be empty.
     fn parse(body: &[u8]) -> Result<Self, Refusal> {
         const WRONG: Refusal = Refusal::BadRequest("the body is no <propfind>");
@@ -257,7 +257,7 @@ pub(super) fn properties(
     depth: Depth,
     body: &[u8],
 ) -> Result<Answer, Refusal> {
-    let wanted = Wanted::parse(body)?;
+    let wanted = PropertyRequest::parse(body)?;
     if depth == Depth::Infinity {
         let error = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
             <D:error xmlns:D=\"DAV:\"><D:propfind-finite-depth/></D:error>\n";
@@ -331,7 +331,7 @@ fn with_status(status: u16, text: impl Into<Bytes>) -> Answer {
 /// An answer that is being written.
 struct Listing {
     site: Arc<Site>,
-    wanted: Wanted,
+    wanted: PropertyRequest,
     /// The URL of the directory, in the spelling of the request.
     href: String,
     /// Further entries of the directory.
@@ -356,7 +356,7 @@ impl Listing {
 
     /// Writes an entry of the directory. A link is shown as what it leads to, if it leads
     /// anywhere.
-    fn write_listed(&mut self, directory: &str, listed: &Listed) {
+    fn write_listed(&mut self, directory: &str, listed: &DirectoryEntry) {
         let path = joined(directory, &listed.name);
         let (attr, tag) = match listed.attr.kind {
             FileKind::Symlink => match Place::find(&self.site, &path) {
@@ -408,7 +408,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const ALL: Wanted = Wanted::All { has_values: true };
+    const ALL: PropertyRequest = PropertyRequest::All { has_values: true };
 
     fn prop(names: &str) -> String {
         format!(
@@ -418,28 +418,28 @@ mod tests {
 
     #[test]
     fn a_request_names_properties_by_their_namespaces() {
-        assert_eq!(Wanted::parse(b" \n").unwrap(), ALL);
+        assert_eq!(PropertyRequest::parse(b" \n").unwrap(), ALL);
         let all = b"<propfind xmlns='DAV:'><allprop/></propfind>";
-        assert_eq!(Wanted::parse(all).unwrap(), ALL);
+        assert_eq!(PropertyRequest::parse(all).unwrap(), ALL);
         let names = b"<propfind xmlns='DAV:'><propname/></propfind>";
         assert_eq!(
-            Wanted::parse(names).unwrap(),
-            Wanted::All { has_values: false }
+            PropertyRequest::parse(names).unwrap(),
+            PropertyRequest::All { has_values: false }
         );
         let some = prop("<p:getetag/><q:getetag xmlns:q='urn:x'/><p:quota-used-bytes/>");
-        let expected = Wanted::These(
+        let expected = PropertyRequest::These(
             vec![Property::ETag],
             vec![
                 ("urn:x".to_owned(), "getetag".to_owned()),
                 (DAV.to_owned(), "quota-used-bytes".to_owned()),
             ],
         );
-        assert_eq!(Wanted::parse(some.as_bytes()).unwrap(), expected);
+        assert_eq!(PropertyRequest::parse(some.as_bytes()).unwrap(), expected);
     }
 
     #[test]
     fn a_property_without_a_namespace_is_named_without_a_prefix() {
-        let wanted = Wanted::parse(prop("<a xmlns=''/>").as_bytes()).unwrap();
+        let wanted = PropertyRequest::parse(prop("<a xmlns=''/>").as_bytes()).unwrap();
         let attr = Attr {
             ino: crate::mount::Ino::ROOT,
             kind: FileKind::Directory,
@@ -477,7 +477,7 @@ mod tests {
             &many,
         ];
         for body in bodies {
-            assert!(Wanted::parse(body.as_bytes()).is_err(), "{body}");
+            assert!(PropertyRequest::parse(body.as_bytes()).is_err(), "{body}");
         }
     }
 
@@ -492,8 +492,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_body_panics(body in "\\PC{0,200}", inner in "[<>/a-z:='\" ]{0,60}") {
-            let _ = Wanted::parse(body.as_bytes());
-            let _ = Wanted::parse(prop(&inner).as_bytes());
+            let _ = PropertyRequest::parse(body.as_bytes());
+            let _ = PropertyRequest::parse(prop(&inner).as_bytes());
         }
     }
 }

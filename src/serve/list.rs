@@ -50,7 +50,7 @@ pub(super) fn answer(
 }
 
 /// An entry of a directory.
-pub(super) struct Listed {
+pub(super) struct DirectoryEntry {
     pub(super) name: String,
     pub(super) attr: Attr,
     /// The file of the overlay, if it is one.
@@ -59,7 +59,7 @@ pub(super) struct Listed {
     pub(super) next: u64,
 }
 
-impl Listed {
+impl DirectoryEntry {
     /// Returns the tag of its bytes; `path` is its path.
     pub(super) fn tag(&self, site: &Site, path: &str) -> Option<Tag> {
         site.tag(path, self.attr.ino, self.overlay.as_ref())
@@ -96,8 +96,8 @@ impl Entries {
     ///
     /// # Errors
     /// Returns an error if the directory cannot be listed.
-    pub(super) fn batch(&mut self, most: usize) -> mount::Result<Vec<Listed>> {
-        let mut batch: Vec<Listed> = Vec::new();
+    pub(super) fn batch(&mut self, most: usize) -> mount::Result<Vec<DirectoryEntry>> {
+        let mut batch: Vec<DirectoryEntry> = Vec::new();
         if self.next < FIRST_OF_OVERLAY {
             self.list_tree(most, &mut batch)?;
         }
@@ -111,7 +111,7 @@ impl Entries {
     }
 
     /// Adds entries of the tree.
-    fn list_tree(&self, most: usize, batch: &mut Vec<Listed>) -> mount::Result<()> {
+    fn list_tree(&self, most: usize, batch: &mut Vec<DirectoryEntry>) -> mount::Result<()> {
         let (vfs, ino) = (self.place.vfs(), self.place.found.attr.ino);
         let listed = vfs.readdir_plus(ino, self.next, &mut |name, attr, next| {
             if batch.len() == most {
@@ -121,7 +121,7 @@ impl Entries {
                 vfs.forget(attr.ino, 1);
                 return false;
             }
-            batch.push(Listed {
+            batch.push(DirectoryEntry {
                 name: name.to_owned(),
                 attr,
                 overlay: None,
@@ -133,7 +133,7 @@ impl Entries {
     }
 
     /// Adds files of the overlay.
-    fn list_overlay(&self, most: usize, batch: &mut Vec<Listed>) {
+    fn list_overlay(&self, most: usize, batch: &mut Vec<DirectoryEntry>) {
         let Some(snapshot) = self.place.site().snapshot() else {
             return;
         };
@@ -145,7 +145,7 @@ impl Entries {
             }
             let path = joined(&self.place.found.path, name);
             if let Some(overlay) = snapshot.overlay(&path) {
-                batch.push(Listed {
+                batch.push(DirectoryEntry {
                     name: name.clone(),
                     attr: attr_of_overlay(&overlay),
                     overlay: Some(overlay),
@@ -192,7 +192,7 @@ impl Entries {
 }
 
 /// Forgets the lookups of entries.
-pub(super) fn forget(vfs: &Vfs, listed: &[Listed]) {
+pub(super) fn forget(vfs: &Vfs, listed: &[DirectoryEntry]) {
     for entry in listed {
         vfs.forget(entry.attr.ino, 1);
     }
@@ -210,7 +210,7 @@ struct Page {
     is_first: bool,
     state: State,
     /// Entries that were listed and not written.
-    batch: Vec<Listed>,
+    batch: Vec<DirectoryEntry>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -324,8 +324,12 @@ fn kind_name(kind: FileKind) -> &'static str {
 }
 
 /// Returns what a listing says of an entry.
-pub(super) fn entry(site: &Arc<Site>, directory: &str, listed: &Listed) -> Map<String, Value> {
-    let Listed { name, attr, .. } = listed;
+pub(super) fn entry(
+    site: &Arc<Site>,
+    directory: &str,
+    listed: &DirectoryEntry,
+) -> Map<String, Value> {
+    let DirectoryEntry { name, attr, .. } = listed;
     let vfs = site.vfs();
     // A link is shown as its target.
     let target = (attr.kind == FileKind::Symlink)
@@ -387,7 +391,7 @@ fn enter(vfs: &Vfs, file: Attr, name: &str, is_asset: bool) -> Option<String> {
 /// Returns the entry of a companion that is not listed.
 fn companion(site: &Arc<Site>, directory: &str, name: &str) -> Option<Value> {
     let place = Place::find(site, &joined(directory, name)).ok()?;
-    let listed = Listed {
+    let listed = DirectoryEntry {
         name: name.to_owned(),
         attr: place.found.attr,
         overlay: None,
@@ -400,7 +404,11 @@ fn companion(site: &Arc<Site>, directory: &str, name: &str) -> Option<Value> {
 }
 
 /// Returns the paths of what the assets among some entries are converted to, by their inodes.
-fn converted_names(vfs: &Vfs, directory: &Place, listed: &[Listed]) -> HashMap<u64, Vec<String>> {
+fn converted_names(
+    vfs: &Vfs,
+    directory: &Place,
+    listed: &[DirectoryEntry],
+) -> HashMap<u64, Vec<String>> {
     let assets: Vec<_> = listed.iter().map(|entry| entry.attr.ino).collect();
     let found = vfs
         .assets()

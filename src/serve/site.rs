@@ -17,7 +17,7 @@ use super::nodes::Nodes;
 use super::range::Tag;
 use super::texts::Texts;
 use crate::content::{Access, OverlayFile};
-use crate::inspect::path::{Found, find};
+use crate::inspect::path::{PathEntry, find};
 use crate::memory::budget::Budget;
 use crate::memory::cache::{Cache, Value as Cached};
 use crate::mount::{Attr, Error, FileKind, Ino, Prepared, Vfs};
@@ -307,7 +307,7 @@ pub(super) const NO_INODE: Ino = Ino(0);
 pub(super) struct Place {
     site: Arc<Site>,
     /// Its path and attributes.
-    pub(super) found: Found,
+    pub(super) found: PathEntry,
     /// The file of the overlay, if it is one.
     overlay: Option<OverlayFile>,
 }
@@ -349,7 +349,7 @@ impl Place {
 
     /// Returns the tag of its bytes.
     pub(super) fn tag(&self) -> Option<Tag> {
-        let Found { path, attr, .. } = &self.found;
+        let PathEntry { path, attr, .. } = &self.found;
         self.site.tag(path, attr.ino, self.overlay.as_ref())
     }
 
@@ -417,7 +417,7 @@ fn find_in_overlay(
     site: &Site,
     snapshot: &dyn Snapshot,
     path: &str,
-) -> Option<(Found, OverlayFile)> {
+) -> Option<(PathEntry, OverlayFile)> {
     let vfs = &site.vfs;
     let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
     let around = find(vfs, directory).ok()?;
@@ -430,7 +430,7 @@ fn find_in_overlay(
         around.lookups.iter().for_each(|ino| vfs.forget(*ino, 1));
         return None;
     };
-    let found = Found {
+    let found = PathEntry {
         path,
         attr: attr_of_overlay(&overlay),
         lookups: around.lookups,

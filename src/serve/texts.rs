@@ -12,7 +12,7 @@ use indicatif::ProgressBar;
 use super::answer::Refusal;
 use super::names::Collected;
 use crate::inspect::EXPANSION;
-use crate::inspect::index::{Found, Row, TextIndex, index};
+use crate::inspect::index::{Row, SearchHit, TextIndex, index};
 use crate::memory::budget::Charge;
 use crate::mount::Vfs;
 use crate::sync::lock;
@@ -37,7 +37,7 @@ struct Search {
     words: Words,
     after: i64,
     most: usize,
-    reply: SyncSender<Vec<Found>>,
+    reply: SyncSender<Vec<SearchHit>>,
 }
 
 /// The rows of a tree.
@@ -156,7 +156,7 @@ impl Texts {
         words: Words,
         after: i64,
         most: usize,
-    ) -> Result<Vec<Found>, Refusal> {
+    ) -> Result<Vec<SearchHit>, Refusal> {
         let Some(requests) = &self.requests else {
             return Ok(Vec::new());
         };

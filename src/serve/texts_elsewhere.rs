@@ -4,7 +4,7 @@ use std::io;
 
 use super::answer::Refusal;
 use super::names::Collected;
-use crate::inspect::index::Found;
+use crate::inspect::index::SearchHit;
 use crate::mount::Vfs;
 
 pub(super) use crate::inspect::index::Words;
@@ -43,7 +43,7 @@ impl Texts {
     ///
     /// # Errors
     /// Never fails.
-    pub(super) fn find(&self, _: Words, _: i64, _: usize) -> Result<Vec<Found>, Refusal> {
+    pub(super) fn find(&self, _: Words, _: i64, _: usize) -> Result<Vec<SearchHit>, Refusal> {
         Ok(Vec::new())
     }
 }

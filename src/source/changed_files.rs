@@ -13,13 +13,13 @@ use hpimount_containers::io::{Compact, ReadAt};
 
 /// The files that have been found, which are not opened before they are read.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct FileList {
     table: FileTable,
     identities: Vec<FileIdentity>,
     raw: HashMap<usize, Box<Path>>,
 }
 
-impl Found {
+impl FileList {
     /// Adds a file, and returns its number. `shown` is its path for messages.
     pub(super) fn add(&mut self, path: &Path, shown: &str, stat: &FileStat) -> u32 {
         let number = self.identities.len();

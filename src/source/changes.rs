@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::changed_files::Found;
+use super::changed_files::FileList;
 use super::{DiskNames, FilePool};
 use crate::platform::{Directory, FileKind, FileStat, canonical, overlay_attribute};
 use hpimount_containers::changes::{Change, Folder, NewFile, NewFiles};
@@ -111,7 +111,7 @@ pub fn read_patch(path: &Path, pool: &Arc<FilePool>) -> io::Result<Arc<dyn ReadA
     };
     let root = ChangesFolder::open(folder, pool, DiskNames::Plain)?;
     let handle = root.directory.open_file(Path::new(name))?;
-    let mut found = Found::default();
+    let mut found = FileList::default();
     let number = found.add(
         Path::new(name),
         &name.to_string_lossy(),
@@ -161,7 +161,7 @@ impl Entry {
 struct Scan {
     root: Arc<ChangesFolder>,
     entries: usize,
-    found: Found,
+    found: FileList,
 }
 
 impl Scan {
@@ -169,7 +169,7 @@ impl Scan {
         Self {
             root: root.clone(),
             entries: 0,
-            found: Found::default(),
+            found: FileList::default(),
         }
     }
 

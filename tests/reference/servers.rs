@@ -9,7 +9,7 @@ use crate::fixtures::mounted_all;
 use crate::fixtures::servers::{Nginx, as_texts, files_in, moto};
 use crate::odd_reads::{THREADS, read_oddly};
 use crate::shared;
-use testkit::files::{Found, walk};
+use testkit::files::{FileEntry, walk};
 use testkit::fuse_test;
 use testkit::mount::Mount;
 use testkit::mounted::stats;
@@ -28,7 +28,7 @@ fn assert_same(there: &Mount, here: &Mount) {
         assert!(found[path] == *expected, "{}", path.display());
     }
     let files = expected.iter().filter_map(|(path, found)| match found {
-        Ok(Found::File(bytes)) => Some((there.path().join(path), bytes.as_slice())),
+        Ok(FileEntry::File(bytes)) => Some((there.path().join(path), bytes.as_slice())),
         _ => None,
     });
     let files: Vec<_> = files.collect();
@@ -43,15 +43,15 @@ fn assert_same(there: &Mount, here: &Mount) {
 }
 
 /// Returns everything in a mount by path, or the error of reading it.
-fn all_in(mount: &Mount) -> BTreeMap<PathBuf, Result<Found, ErrorKind>> {
+fn all_in(mount: &Mount) -> BTreeMap<PathBuf, Result<FileEntry, ErrorKind>> {
     let found = |path: &Path| {
         let kind = path.symlink_metadata()?.file_type();
         if kind.is_dir() {
-            return Ok(Found::Directory);
+            return Ok(FileEntry::Directory);
         }
         match kind.is_symlink() {
-            true => fs::read_link(path).map(Found::Link),
-            false => fs::read(path).map(Found::File),
+            true => fs::read_link(path).map(FileEntry::Link),
+            false => fs::read(path).map(FileEntry::File),
         }
     };
     let paths = walk(mount.path()).into_iter().map(|path| {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crate::apply::{self, Tools};
 use crate::changes::member::member;
 use crate::changes::{Folder, Original, Report, Written, listed};
-use crate::extract::{self, Listed, Listing};
+use crate::extract::{self, Listing, ListingEntry};
 use crate::format::{Format, Input, Options};
 use crate::io::{BlockBuffer, Error, ReadAt, Result};
 use crate::volume::{Entry, Volume};
@@ -28,7 +28,7 @@ pub struct Archive {
     options: Options,
     format: &'static Format,
     volume: Arc<dyn Volume>,
-    entries: Vec<Listed>,
+    entries: Vec<ListingEntry>,
 }
 
 impl Archive {
@@ -130,7 +130,7 @@ impl Archive {
     /// # Errors
     /// Returns an error under the same conditions as [`Archive::new`] and
     /// [`Archive::source`].
-    pub fn inside(&self, entry: &Listed) -> Result<Self> {
+    pub fn inside(&self, entry: &ListingEntry) -> Result<Self> {
         let start = entry.path().rfind('/').map_or(0, |slash| slash + 1);
         let (directory, name) = entry.path().split_at(start);
         let partner = |name: &str| {
@@ -162,7 +162,7 @@ impl Archive {
 
     /// Returns all entries in the order of the archive, each directory before what is in
     /// it. Several may have the same path.
-    pub fn entries(&self) -> impl Iterator<Item = &Listed> {
+    pub fn entries(&self) -> impl Iterator<Item = &ListingEntry> {
         self.entries.iter()
     }
 
@@ -173,7 +173,7 @@ impl Archive {
     }
 
     /// Finds an entry by its path.
-    pub fn find(&self, path: &str) -> Option<&Listed> {
+    pub fn find(&self, path: &str) -> Option<&ListingEntry> {
         self.entries().find(|entry| entry.path() == path)
     }
 
@@ -181,7 +181,7 @@ impl Archive {
     ///
     /// # Errors
     /// Returns an error if the entry is no file, or cannot be read or decoded.
-    pub fn read(&self, entry: &Listed) -> Result<Vec<u8>> {
+    pub fn read(&self, entry: &ListingEntry) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.copy(entry, &mut bytes)?;
         Ok(bytes)
@@ -192,7 +192,7 @@ impl Archive {
     /// # Errors
     /// Returns an error if the entry is no file, cannot be read or decoded, or if `out`
     /// fails. The bytes before the error have been written.
-    pub fn copy(&self, entry: &Listed, out: &mut dyn Write) -> Result<()> {
+    pub fn copy(&self, entry: &ListingEntry, out: &mut dyn Write) -> Result<()> {
         extract::copy(&*self.volume, entry.file()?, out)
     }
 
@@ -200,7 +200,7 @@ impl Archive {
     ///
     /// # Errors
     /// Returns an error if the entry is no file, or if it is damaged.
-    pub fn check(&self, entry: &Listed) -> Result<()> {
+    pub fn check(&self, entry: &ListingEntry) -> Result<()> {
         extract::check(&*self.volume, entry.file()?)
     }
 
@@ -210,7 +210,7 @@ impl Archive {
     /// # Errors
     /// Returns an error if the entry is no file, cannot be read or decoded, or is packed
     /// and larger than 64 MiB.
-    pub fn source(&self, entry: &Listed) -> Result<Arc<dyn ReadAt>> {
+    pub fn source(&self, entry: &ListingEntry) -> Result<Arc<dyn ReadAt>> {
         member(&self.volume, entry.file()?)
     }
 

@@ -15,7 +15,7 @@ const MAX_AT_ONCE: u64 = 1 << 20;
 
 /// An entry of a [`Listing`].
 #[derive(Debug, Clone)]
-pub struct Listed {
+pub struct ListingEntry {
     path: String,
     kind: Kind,
 }
@@ -31,7 +31,7 @@ pub enum Kind {
     Link(String),
 }
 
-impl Listed {
+impl ListingEntry {
     /// Returns its path from the root, with slashes between names.
     ///
     /// The names are valid on Linux: none is `..` or contains a slash, so that it is safe
@@ -63,7 +63,7 @@ impl Listed {
 }
 
 /// Returns the files among entries with their paths.
-pub(crate) fn files(entries: &[Listed]) -> impl Iterator<Item = (&str, Entry)> {
+pub(crate) fn files(entries: &[ListingEntry]) -> impl Iterator<Item = (&str, Entry)> {
     let files = entries.iter();
     files.filter_map(|entry| match entry.kind {
         Kind::File(file) => Some((entry.path(), file)),
@@ -76,14 +76,14 @@ pub(crate) fn files(entries: &[Listed]) -> impl Iterator<Item = (&str, Entry)> {
 #[derive(Debug, Default)]
 pub struct Listing {
     /// The nodes except for the root, which is node 0.
-    nodes: Vec<Listed>,
+    nodes: Vec<ListingEntry>,
 }
 
 impl Listing {
     /// Returns the paths. The path of a directory ends in a slash.
     pub fn paths(&self) -> Vec<String> {
         let nodes = self.nodes.iter();
-        let path = |node: &Listed| match node.is_directory() {
+        let path = |node: &ListingEntry| match node.is_directory() {
             true => format!("{}/", node.path),
             false => node.path.clone(),
         };
@@ -97,7 +97,7 @@ impl Listing {
     }
 
     /// Returns the entries.
-    pub fn into_entries(self) -> Vec<Listed> {
+    pub fn into_entries(self) -> Vec<ListingEntry> {
         self.nodes
     }
 
@@ -108,7 +108,7 @@ impl Listing {
             Some(parent) => format!("{}/{name}", parent.path),
             None => name.into_owned(),
         };
-        self.nodes.push(Listed { path, kind });
+        self.nodes.push(ListingEntry { path, kind });
         NodeId(self.nodes.len() as u32)
     }
 }

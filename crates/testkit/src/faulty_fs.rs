@@ -61,10 +61,10 @@ struct State {
     /// Requests since the mode was set.
     requests: AtomicU64,
     /// Reads that hang.
-    held: Mutex<Vec<Held>>,
+    held: Mutex<Vec<HungRead>>,
 }
 
-struct Held {
+struct HungRead {
     ino: INodeNo,
     offset: u64,
     size: u32,
@@ -230,7 +230,7 @@ impl State {
         }
     }
 
-    fn read(&self, read: Held) {
+    fn read(&self, read: HungRead) {
         let mode = self.mode();
         if let Some(error) = self.fault() {
             return read.reply.error(error);
@@ -300,7 +300,7 @@ impl Filesystem for Served {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        self.0.read(Held {
+        self.0.read(HungRead {
             ino,
             offset,
             size,

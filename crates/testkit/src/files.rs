@@ -14,22 +14,22 @@ use fixtures::hpi::{Content, Entry};
 
 /// An entry at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum FileEntry {
     Directory,
     File(Vec<u8>),
     Link(PathBuf),
 }
 
 /// Returns everything below a directory, by path.
-pub fn contents(directory: &Path) -> BTreeMap<PathBuf, Found> {
+pub fn contents(directory: &Path) -> BTreeMap<PathBuf, FileEntry> {
     let read = |path: &Path| {
         let kind = path.symlink_metadata().unwrap().file_type();
         if kind.is_dir() {
-            Found::Directory
+            FileEntry::Directory
         } else if kind.is_symlink() {
-            Found::Link(fs::read_link(path).unwrap())
+            FileEntry::Link(fs::read_link(path).unwrap())
         } else {
-            Found::File(fs::read(path).unwrap())
+            FileEntry::File(fs::read(path).unwrap())
         }
     };
     let found = walk(directory).into_iter().map(|path| {
@@ -58,7 +58,7 @@ pub fn walk(directory: &Path) -> Vec<PathBuf> {
 
 /// Returns the expected result of [`contents`] for a mount of these entries, with names
 /// that are valid file names.
-pub fn expected(entries: &[Entry]) -> BTreeMap<PathBuf, Found> {
+pub fn expected(entries: &[Entry]) -> BTreeMap<PathBuf, FileEntry> {
     let mut found = BTreeMap::new();
     let mut left = vec![(PathBuf::new(), entries)];
     while let Some((directory, entries)) = left.pop() {
@@ -67,9 +67,9 @@ pub fn expected(entries: &[Entry]) -> BTreeMap<PathBuf, Found> {
             let content = match &entry.content {
                 Content::Directory(inner) => {
                     left.push((path.clone(), inner));
-                    Found::Directory
+                    FileEntry::Directory
                 }
-                Content::File(file) => Found::File(file.data.clone()),
+                Content::File(file) => FileEntry::File(file.data.clone()),
             };
             assert_eq!(found.insert(path, content), None, "the same name twice");
         }
@@ -78,13 +78,13 @@ pub fn expected(entries: &[Entry]) -> BTreeMap<PathBuf, Found> {
 }
 
 /// Writes the result of [`contents`] or [`expected`] below a directory.
-pub fn unpack(found: &BTreeMap<PathBuf, Found>, directory: &Path) {
+pub fn unpack(found: &BTreeMap<PathBuf, FileEntry>, directory: &Path) {
     for (path, found) in found {
         let path = directory.join(path);
         match found {
-            Found::Directory => fs::create_dir(path).unwrap(),
-            Found::File(bytes) => fs::write(path, bytes).unwrap(),
-            Found::Link(target) => std::os::unix::fs::symlink(target, path).unwrap(),
+            FileEntry::Directory => fs::create_dir(path).unwrap(),
+            FileEntry::File(bytes) => fs::write(path, bytes).unwrap(),
+            FileEntry::Link(target) => std::os::unix::fs::symlink(target, path).unwrap(),
         }
     }
 }

@@ -34,7 +34,7 @@ impl Verdict {
 
 /// A verdict and its reasons.
 #[derive(Debug)]
-pub struct Found {
+pub struct Finding {
     pub verdict: Verdict,
     pub text: String,
 }
@@ -45,12 +45,12 @@ fn found<M>(
     parsed: Parsed<M>,
     warnings: impl Fn(&M) -> &Warnings,
     mut see: impl FnMut(&M),
-) -> Found {
+) -> Finding {
     match parsed {
         Ok(model) => {
             see(&model);
             let texts = warnings(&model).texts();
-            Found {
+            Finding {
                 verdict: if texts.is_empty() {
                     Verdict::Fine
                 } else {
@@ -61,7 +61,7 @@ fn found<M>(
         }
         Err(incomplete) => {
             see(&incomplete.model);
-            Found {
+            Finding {
                 verdict: Verdict::Bad,
                 text: incomplete.error.to_string(),
             }
@@ -85,7 +85,7 @@ pub fn entries(bytes: &Bytes, facts: &Facts) -> sound::SoundTable {
 }
 
 /// Reads an asset that is neither a sound nor the info of a level.
-pub fn look_at(facts: &Facts, code: [u8; 4], bytes: &Bytes) -> Found {
+pub fn look_at(facts: &Facts, code: [u8; 4], bytes: &Bytes) -> Finding {
     match &code {
         b"RWTX" | b"TEXS" => found(texture::parse(bytes), |m| &m.warnings, see_textures),
         b"SNDI" => found(sound::parse_table(bytes, facts), |m| &m.warnings, |_| {}),
@@ -244,7 +244,7 @@ fn see_mesh(mesh: &Mesh) {
 }
 
 /// Reads a sound by its entry.
-pub fn look_at_sound(bytes: &Bytes, entry: &sound::Entry) -> Found {
+pub fn look_at_sound(bytes: &Bytes, entry: &sound::Entry) -> Finding {
     found(
         sound::parse(bytes, entry),
         |m| &m.warnings,
@@ -260,7 +260,7 @@ pub fn look_at_sound(bytes: &Bytes, entry: &sound::Entry) -> Found {
 }
 
 /// Reads the info of a level.
-pub fn look_at_info(bytes: &Bytes, facts: &Facts) -> Found {
+pub fn look_at_info(bytes: &Bytes, facts: &Facts) -> Finding {
     found(
         model::parse_jsp_info(bytes, facts),
         |m| &m.warnings,

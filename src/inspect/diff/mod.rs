@@ -31,7 +31,7 @@ use self::edits::Edits;
 pub use self::export::Task;
 use self::lone::{Lone, LoneFiles};
 use self::output::DiffOutput;
-pub use self::output::{Found, Style};
+pub use self::output::{DiffCounts, Style};
 use self::pairs::{Directories, Item, Pairs};
 use self::record::{Nature, Record};
 use super::bounds::{Bounds, EXPANSION};
@@ -72,7 +72,7 @@ pub fn diff(
     out: &mut (dyn Write + Send),
     trouble: &mut (dyn FnMut(&str) + Send),
     bar: &ProgressBar,
-) -> Result<Found, Error> {
+) -> Result<DiffCounts, Error> {
     let budget = plan.options.cache_size;
     let options = Options {
         // All sources are compared or none.
@@ -132,7 +132,7 @@ pub(crate) fn diff_entries(
     entries: [(&str, HeldIno); 2],
     threads: usize,
     out: &mut (dyn Write + Send),
-) -> Result<Found, Error> {
+) -> Result<DiffCounts, Error> {
     let [(old_name, old), (new_name, new)] = entries;
     let limits = Limits {
         threads,
@@ -187,7 +187,7 @@ fn compare(
     limits: &Limits,
     shows_assets: bool,
     mut output: DiffOutput<'_>,
-) -> Result<Found, Error> {
+) -> Result<DiffCounts, Error> {
     let diff = Diff::new(sides, limits, shows_assets, output.is_exported());
     let mut lone = LoneFiles::new(limits.lone);
     let root = Directories {

@@ -24,7 +24,7 @@ pub struct Style {
 
 /// Counts of the results of a comparison.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct DiffCounts {
     /// Files and links that are equal.
     pub same: u64,
     /// Entries of both sides that differ.
@@ -39,7 +39,7 @@ pub struct Found {
     pub troubles: u64,
 }
 
-impl Found {
+impl DiffCounts {
     /// Returns whether the sides differ, as far as they could be compared.
     pub fn has_differences(&self) -> bool {
         self.changed + self.added + self.removed + self.moved > 0
@@ -56,7 +56,7 @@ pub(super) struct DiffOutput<'a> {
     bar: &'a ProgressBar,
     /// Entries of the folder of changes, if that is wanted.
     edits: Option<&'a mut Edits>,
-    found: Found,
+    found: DiffCounts,
     error: Option<io::Error>,
 }
 
@@ -76,7 +76,7 @@ impl<'a> DiffOutput<'a> {
             style,
             bar,
             edits,
-            found: Found::default(),
+            found: DiffCounts::default(),
             error: None,
         }
     }
@@ -141,7 +141,7 @@ impl<'a> DiffOutput<'a> {
     }
 
     /// Ends the output, in JSON with a summary.
-    pub(super) fn finish(mut self) -> Result<Found, Error> {
+    pub(super) fn finish(mut self) -> Result<DiffCounts, Error> {
         self.bar.finish_and_clear();
         let found = self.found;
         if self.style.json {

@@ -134,7 +134,7 @@ pub struct Words {
 
 /// A file with words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct SearchHit {
     /// Its number in the database.
     pub number: i64,
     /// Its path.

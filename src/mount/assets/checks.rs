@@ -11,7 +11,7 @@ use hpimount_containers::io;
 
 /// Something that a check has found.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct Finding {
     /// The path of the file in the mount.
     pub(crate) path: String,
     /// The line of a text, from 1 on.
@@ -74,13 +74,13 @@ impl Assets<'_> {
     ///
     /// # Errors
     /// Returns an error if the directory cannot be entered.
-    pub(crate) fn findings(self, directory: Ino) -> Result<Vec<Found>> {
+    pub(crate) fn findings(self, directory: Ino) -> Result<Vec<Finding>> {
         let (node, _) = self.mount.directory(directory)?;
         let context = Context::new(self, &node);
         let checks = CHECKS.iter().filter(|check| (check.applies)(&context));
         let findings = checks.flat_map(|check| (check.find)(&context));
         let new = findings.filter(|finding| !finding.is_known);
-        let found = new.map(|finding| Found {
+        let found = new.map(|finding| Finding {
             path: context.path_of(finding.file),
             line: finding.line,
             text: finding.text,

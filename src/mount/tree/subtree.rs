@@ -135,14 +135,14 @@ impl Value for Arc<Subtree> {
 
 /// A reference to a subtree that keeps it alive.
 #[derive(Clone)]
-enum Held<'a> {
+enum SubtreeRef<'a> {
     /// A permanent one.
     Permanent(&'a Subtree),
     /// One that other threads may evict meanwhile.
     Entered(Arc<Subtree>),
 }
 
-impl Deref for Held<'_> {
+impl Deref for SubtreeRef<'_> {
     type Target = Subtree;
 
     fn deref(&self) -> &Subtree {
@@ -156,7 +156,7 @@ impl Deref for Held<'_> {
 /// An inode of a subtree.
 #[derive(Clone)]
 pub struct Node<'a> {
-    subtree: Held<'a>,
+    subtree: SubtreeRef<'a>,
     /// Its index there.
     pub(crate) index: Index,
 }
@@ -165,7 +165,7 @@ impl<'a> Node<'a> {
     /// Creates a node of a permanent subtree.
     pub(crate) fn permanent(subtree: &'a Subtree, index: Index) -> Self {
         Self {
-            subtree: Held::Permanent(subtree),
+            subtree: SubtreeRef::Permanent(subtree),
             index,
         }
     }
@@ -173,7 +173,7 @@ impl<'a> Node<'a> {
     /// Creates a node of a subtree that was entered.
     pub(crate) fn entered(subtree: Arc<Subtree>, index: Index) -> Self {
         Self {
-            subtree: Held::Entered(subtree),
+            subtree: SubtreeRef::Entered(subtree),
             index,
         }
     }
@@ -191,8 +191,8 @@ impl<'a> Node<'a> {
     /// Returns its subtree for as long as it is needed; `None` for a permanent one.
     pub(crate) fn held(&self) -> Option<Arc<Subtree>> {
         match &self.subtree {
-            Held::Permanent(_) => None,
-            Held::Entered(subtree) => Some(subtree.clone()),
+            SubtreeRef::Permanent(_) => None,
+            SubtreeRef::Entered(subtree) => Some(subtree.clone()),
         }
     }
 

@@ -15,7 +15,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use rustix::fs::{RawDir, SeekFrom};
-use testkit::files::{Found, contents, expected, forget_pages, open_direct, read_at, sha256};
+use testkit::files::{FileEntry, contents, expected, forget_pages, open_direct, read_at, sha256};
 use testkit::mount::{has_programs, hpimount};
 use testkit::mounted::{few_cases, mounted_by, output};
 
@@ -250,9 +250,9 @@ for path in sys.stdin.buffer.read().split(b'\\0')[:-1]:
         print(hashlib.sha256(data).hexdigest())
 ";
 
-fn check_maps(root: &Path, found: &BTreeMap<PathBuf, Found>) {
+fn check_maps(root: &Path, found: &BTreeMap<PathBuf, FileEntry>) {
     let files = found.iter().filter_map(|(path, found)| match found {
-        Found::File(bytes) => Some((root.join(path), sha256(bytes))),
+        FileEntry::File(bytes) => Some((root.join(path), sha256(bytes))),
         _ => None,
     });
     let (paths, digests): (Vec<_>, Vec<_>) = files.unzip();
@@ -286,7 +286,7 @@ proptest! {
         let expected = expected(&entries);
         check_listings(&variant, mount.path(), &entries);
         for (path, found) in &expected {
-            if let Found::File(bytes) = found {
+            if let FileEntry::File(bytes) = found {
                 let path = mount.path().join(path);
                 prop_assert_eq!(path.metadata().unwrap().len(), bytes.len() as u64);
                 check_parts(&path, bytes, &parts);

@@ -21,9 +21,9 @@ use testkit::mounted::mounted_files;
 
 /// Our fields of parts, by name, such as `motion.speed`; in a list with their number,
 /// such as `commands.3.acc`.
-type Found = BTreeMap<String, Value>;
+type Finding = BTreeMap<String, Value>;
 
-fn add(found: &mut Found, prefix: &str, parts: &[Part]) {
+fn add(found: &mut Finding, prefix: &str, parts: &[Part]) {
     for part in parts {
         let name = match part.name {
             "body" | "dyna" | "entity" => String::new(),
@@ -39,7 +39,7 @@ fn add(found: &mut Found, prefix: &str, parts: &[Part]) {
 
 /// Asserts that a value of the reader equals ours, and returns the number of compared
 /// fields. Its lists of numbers are several fields or one vector.
-fn check(shown: &str, found: &Found, name: &str, known: &Json) -> usize {
+fn check(shown: &str, found: &Finding, name: &str, known: &Json) -> usize {
     if let Some(value) = found.get(name) {
         let is_same = match (value, known) {
             // The reader has ids in words.
@@ -127,7 +127,7 @@ fn check_object(shown: &str, object: &Object, known: &Json, is_odd: bool) {
         assert_eq!(states, json!(floor.states().collect::<Vec<_>>()), "{shown}");
         assert_eq!(fields.remove("tiles"), Some(json!(floor.tiles)), "{shown}");
     }
-    let mut found = Found::new();
+    let mut found = Finding::new();
     add(&mut found, "", &object.parts);
     let compared = check(shown, &found, "", &known);
     check_kinds(shown, &object.parts, &known);
@@ -157,7 +157,7 @@ fn check_shrapnel(shown: &str, bytes: &Bytes, facts: &Facts, known: &Json, is_ba
     assert_eq!(model.fragments.len(), fragments.len(), "{shown}");
     for (ours, known) in model.fragments.iter().zip(fragments) {
         assert_eq!(ours.kind, text(&known["kind"]), "{shown}");
-        let mut found = Found::new();
+        let mut found = Finding::new();
         add(&mut found, "", &ours.parts);
         let compared = check(shown, &found, "", known);
         // The reader has no numbers of kinds.
@@ -214,7 +214,7 @@ fn every_kind_of_object_is_read_to_its_last_byte() {
 
 fn check_list(shown: &str, rows: &Rows, known: &Json) {
     let record = rows.get(0).unwrap();
-    let found: Found = record
+    let found: Finding = record
         .fields()
         .map(|(name, value)| (name.to_owned(), value))
         .collect();

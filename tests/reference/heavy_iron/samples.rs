@@ -10,7 +10,7 @@ use bytes::Bytes;
 use hpimount_containers::format::Options;
 use hpimount_heavy_iron::{Facts, Game, Platform};
 use serde_json::Value;
-use testkit::look::{Found, Verdict, code, entries, look_at, look_at_info, look_at_sound};
+use testkit::look::{Finding, Verdict, code, entries, look_at, look_at_info, look_at_sound};
 use testkit::mounted::mounted_files;
 use testkit::record::open;
 use testkit::shown::meta;
@@ -142,7 +142,7 @@ pub(super) fn text(value: &Value) -> &str {
 }
 
 /// Reads an asset of an archive from `bytes`.
-pub(super) fn look(archive: &Archive, asset: &Asset, bytes: &Bytes) -> Found {
+pub(super) fn look(archive: &Archive, asset: &Asset, bytes: &Bytes) -> Finding {
     match &*asset.code {
         "SND" | "SNDS" => {
             let tables = archive.of_types(&["SNDI"]);
@@ -151,7 +151,7 @@ pub(super) fn look(archive: &Archive, asset: &Asset, bytes: &Bytes) -> Found {
                 .find_map(|table| table.find(asset.id).cloned());
             match entry {
                 Some(entry) => look_at_sound(bytes, &entry),
-                None => Found {
+                None => Finding {
                     verdict: Verdict::Odd,
                     text: "has no entry".to_owned(),
                 },

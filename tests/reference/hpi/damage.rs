@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::shared;
 use testkit::damaged_hpi::{Damage, check_huge, check_refused, mounted_limited};
-use testkit::files::{Found, contents, walk};
+use testkit::files::{FileEntry, contents, walk};
 use testkit::fuse_test;
 use testkit::mount::Mount;
 use testkit::mounted::mounted_files;
@@ -56,7 +56,7 @@ fn samples_return_errors_only_where_they_are_damaged() {
     };
     let good = mounted_files(&[samples.join("good/v1_zlib_plain.hpi")], "");
     let good = contents(good.path());
-    let Found::File(big) = &good[Path::new("big.tdf")] else {
+    let FileEntry::File(big) = &good[Path::new("big.tdf")] else {
         panic!("big.tdf is a file");
     };
     for (name, damaged) in READABLE {
@@ -82,10 +82,15 @@ fn samples_return_errors_only_where_they_are_damaged() {
 }
 
 /// Checks an archive that ends before the bytes of its last two files.
-fn check_truncated(good: &std::collections::BTreeMap<std::path::PathBuf, Found>, mount: &Mount) {
+fn check_truncated(
+    good: &std::collections::BTreeMap<std::path::PathBuf, FileEntry>,
+    mount: &Mount,
+) {
     assert_eq!(walk(mount.path()).len(), good.len());
     for (path, found) in good {
-        let Found::File(whole) = found else { continue };
+        let FileEntry::File(whole) = found else {
+            continue;
+        };
         let lost = path.ends_with("noise.bin") || path.ends_with("big.tdf");
         Damage {
             path: &mount.path().join(path),

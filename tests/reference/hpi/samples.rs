@@ -7,7 +7,7 @@ use testkit::fuse_test;
 use crate::odd_reads::{THREADS, read_oddly};
 use crate::shared;
 use serde_json::Value;
-use testkit::files::{Found, contents, raw_path, sha256, walk};
+use testkit::files::{FileEntry, contents, raw_path, sha256, walk};
 use testkit::mounted::{counter, mounted_files, stats};
 
 /// Folders of samples, with their numbers of archives.
@@ -84,7 +84,7 @@ fn eight_threads_read_the_same_at_odd_positions() {
         let mount = mounted_files(std::slice::from_ref(&sample), OPTIONS);
         let contents = contents(mount.path());
         let files = contents.iter().filter_map(|(path, found)| match found {
-            Found::File(bytes) => Some((mount.path().join(path), bytes.as_slice())),
+            FileEntry::File(bytes) => Some((mount.path().join(path), bytes.as_slice())),
             _ => None,
         });
         let files: Vec<_> = files.collect();

@@ -25,7 +25,7 @@ const MAX_BYTES: u64 = 256 << 20;
 const RELOCATED: &[u8] = b"RR_MOVED";
 
 /// A file in a directory.
-pub(super) struct Found<'a> {
+pub(super) struct DirectoryFile<'a> {
     /// Its directory, and the path of that, for warnings.
     pub(super) parent: NodeId,
     pub(super) directory: &'a str,
@@ -58,7 +58,7 @@ pub(super) trait Visit {
         name: Name<'_>,
         modified: Option<i64>,
     ) -> Result<NodeId>;
-    fn file(&mut self, file: Found<'_>, warnings: &mut Warnings) -> Result<()>;
+    fn file(&mut self, file: DirectoryFile<'_>, warnings: &mut Warnings) -> Result<()>;
     fn link(&mut self, link: FoundLink<'_>) -> Result<()>;
 }
 
@@ -411,7 +411,7 @@ impl Walk<'_> {
         let Some(file) = file else {
             return Ok(());
         };
-        let found = Found {
+        let found = DirectoryFile {
             parent: directory.node,
             directory: &directory.path,
             name: self.name(&file.name, &file.attributes),

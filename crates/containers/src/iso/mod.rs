@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use self::directory::{Found, FoundLink, Visit, Walk};
+use self::directory::{DirectoryFile, FoundLink, Visit, Walk};
 use self::record::{RECORD, Record, le32};
 use self::susp::SystemUse;
 use self::zisofs::Unpacked;
@@ -238,7 +238,7 @@ impl Visit for Adder<'_> {
         self.sink.dir(parent, name, modified)
     }
 
-    fn file(&mut self, file: Found<'_>, warnings: &mut Warnings) -> Result<()> {
+    fn file(&mut self, file: DirectoryFile<'_>, warnings: &mut Warnings) -> Result<()> {
         if let [Extent { at: Some(at), .. }] = *file.extents
             && file.is_audio
             && let Some(track) = self.disc.audio_at(at / SECTOR)
@@ -309,7 +309,7 @@ impl Visit for Adder<'_> {
 
 impl Adder<'_> {
     /// Returns a packed file as it was before it was packed.
-    fn unpacked(&self, file: &Found<'_>, warnings: &mut Warnings) -> Option<Unpacked> {
+    fn unpacked(&self, file: &DirectoryFile<'_>, warnings: &mut Warnings) -> Option<Unpacked> {
         let packed = file_in(self.sectors, file.extents);
         let unpacked = Unpacked::new(packed, file.packing?);
         if unpacked.is_none() {
@@ -323,7 +323,7 @@ impl Adder<'_> {
 
     /// Returns the sectors and the extent of a file in a later data track, as the
     /// movies of Video CDs are.
-    fn in_other_track(&self, file: &Found<'_>) -> Option<(Arc<Sectors>, Extent)> {
+    fn in_other_track(&self, file: &DirectoryFile<'_>) -> Option<(Arc<Sectors>, Extent)> {
         let [extent] = *file.extents else {
             return None;
         };
@@ -341,7 +341,7 @@ impl Adder<'_> {
 
     /// Adds the files that show the whole sectors of a file: bare, and as
     /// players open them.
-    fn add_whole(&mut self, file: &Found<'_>, raw: Mode2File) -> Result<()> {
+    fn add_whole(&mut self, file: &DirectoryFile<'_>, raw: Mode2File) -> Result<()> {
         if let Some(played) = XaFile::new(&raw) {
             // Players expect one of these extensions.
             let is_sound = has_extension(file.name.text.as_bytes(), "xa");
@@ -356,7 +356,12 @@ impl Adder<'_> {
     }
 
     /// Adds a file beside another one, with this suffix.
-    fn add_beside(&mut self, file: &Found<'_>, suffix: &str, bytes: Box<dyn ReadAt>) -> Result<()> {
+    fn add_beside(
+        &mut self,
+        file: &DirectoryFile<'_>,
+        suffix: &str,
+        bytes: Box<dyn ReadAt>,
+    ) -> Result<()> {
         let text = format!("{}{suffix}", file.name.text);
         let new = NewFile {
             parent: file.parent,
@@ -374,7 +379,7 @@ impl Adder<'_> {
 }
 
 /// Returns the whole sectors of a file of Form 2, if the image has them.
-fn raw(sectors: &Arc<Sectors>, file: &Found<'_>, extent: Extent) -> Option<Mode2File> {
+fn raw(sectors: &Arc<Sectors>, file: &DirectoryFile<'_>, extent: Extent) -> Option<Mode2File> {
     let is_whole = file.is_form_2 && sectors.has_mode_2();
     let at = extent.at.filter(|_| is_whole)?;
     Mode2File::new(sectors, at, extent.length)

@@ -20,7 +20,7 @@ const MAX_FIELDS: u64 = 1 << 20;
 const SEPARATOR: &[u8] = b"/";
 
 /// The contents of an archive.
-pub(super) struct Found {
+pub(super) struct Contents {
     pub(super) members: Vec<Span>,
     /// The files with holes.
     pub(super) sparse: HashSet<FileId>,
@@ -32,7 +32,7 @@ pub(super) struct Found {
 /// # Errors
 /// Returns an error if a header is damaged and `force` is not set, or if there
 /// are too many files.
-pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Found> {
+pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Contents> {
     let mut walk = Walk {
         source: &*input.source,
         force: input.options.force,
@@ -42,7 +42,7 @@ pub(super) fn read(input: &Input<'_>, sink: &mut dyn Sink) -> Result<Found> {
         keys: RandomState::new(),
         global: Fields::default(),
         next: Fields::default(),
-        found: Found {
+        found: Contents {
             members: Vec::new(),
             sparse: HashSet::new(),
             warnings: Warnings::default(),
@@ -69,7 +69,7 @@ struct Walk<'a> {
     /// Fields of all entries that follow, and of the next one.
     global: Fields,
     next: Fields,
-    found: Found,
+    found: Contents,
 }
 
 /// An entry: its header, and what comes from elsewhere.

@@ -5,7 +5,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::entry::{Listed, What};
+use super::entry::{DirectoryRecord, What};
 use super::{Directory, END, END_64, LOCAL_HEADER, LOCATOR_64, STORED, Zip};
 use crate::changes::{Composed, Job, NewFile, Written};
 use crate::io::{Compact, Cursor, Endian, Error, ReadAt, Result, read_vec};
@@ -98,7 +98,7 @@ pub(super) fn apply(
 }
 
 /// Returns the bytes of a record of the directory.
-fn read_record(source: &dyn ReadAt, entry: &Listed) -> Result<Vec<u8>> {
+fn read_record(source: &dyn ReadAt, entry: &DirectoryRecord) -> Result<Vec<u8>> {
     let fixed = read_vec(source, entry.record, RECORD_LENGTH as u64, "record")?;
     if !fixed.starts_with(RECORD) {
         let problem = "does not begin with PK 01 02";
@@ -116,7 +116,7 @@ enum Fate<'a> {
     Deleted,
 }
 
-fn fate<'a>(job: &'a Job<'_>, entry: &Listed) -> Fate<'a> {
+fn fate<'a>(job: &'a Job<'_>, entry: &DirectoryRecord) -> Fate<'a> {
     match entry.what {
         What::Directory(node) if job.tree.is_deleted(node) => Fate::Deleted,
         What::Directory(_) => Fate::Kept,
@@ -129,7 +129,10 @@ fn fate<'a>(job: &'a Job<'_>, entry: &Listed) -> Fate<'a> {
 /// members that are deleted or replaced before the first one that is kept. Programs such as
 /// 7-Zip trust the directory only if its first record is of the first local header; else
 /// they scan for headers, and find those members again.
-fn cut<'a>(range: Range<u64>, members: impl Iterator<Item = (&'a Listed, Fate<'a>)>) -> u64 {
+fn cut<'a>(
+    range: Range<u64>,
+    members: impl Iterator<Item = (&'a DirectoryRecord, Fate<'a>)>,
+) -> u64 {
     let mut first_kept = range.end;
     let mut begins_with_kept = true;
     for (entry, fate) in members {

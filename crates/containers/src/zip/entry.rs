@@ -85,12 +85,12 @@ impl Header<'_> {
 pub(super) struct Members {
     pub(super) members: Vec<Member>,
     /// The records of the directory, if the archive is opened to be changed.
-    pub(super) listed: Vec<Listed>,
+    pub(super) listed: Vec<DirectoryRecord>,
     pub(super) warnings: Warnings,
 }
 
 /// A record of the directory.
-pub(super) struct Listed {
+pub(super) struct DirectoryRecord {
     /// Absolute offset of the record.
     pub(super) record: u64,
     /// Absolute offset of the header before the file.
@@ -109,7 +109,7 @@ pub(super) struct Entries<'a> {
     paths: Paths<'a>,
     options: &'a Options,
     members: Vec<Member>,
-    listed: Vec<Listed>,
+    listed: Vec<DirectoryRecord>,
     warnings: Warnings,
 }
 
@@ -184,7 +184,7 @@ impl<'a> Entries<'a> {
     fn list(&mut self, header: &Header<'_>, what: What) {
         if self.options.to_change {
             self.listed.make_room(1);
-            self.listed.push(Listed {
+            self.listed.push(DirectoryRecord {
                 record: header.record,
                 header: header.offset,
                 what,

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::json;
 
-use self::entry::{Listed, Members};
+use self::entry::{DirectoryRecord, Members};
 use self::parts::Archive;
 use self::summed::{Known, Summed};
 use super::changes::Changeable;
@@ -91,7 +91,7 @@ struct Zip {
 struct Directory {
     /// From the first record to the record at the end.
     range: Range<u64>,
-    listed: Vec<Listed>,
+    listed: Vec<DirectoryRecord>,
 }
 
 /// A file of the archive.

@@ -264,7 +264,7 @@ impl Typed {
 
     /// Returns the records of a list.
     fn records<'a>(&'a self, rows: &'a Records, names: Names<'a>) -> Node<'a> {
-        let words = Listed(self);
+        let words = RecordWords(self);
         let record = move |record: record::Record| {
             Node::Map(ObjectFields::in_object(&words, names).fields(&record))
         };
@@ -535,9 +535,9 @@ impl Words for Typed {
 
 /// The words of records in lists.
 #[derive(Clone, Copy)]
-pub(crate) struct Listed<'a>(pub(crate) &'a Typed);
+pub(crate) struct RecordWords<'a>(pub(crate) &'a Typed);
 
-impl Words for Listed<'_> {
+impl Words for RecordWords<'_> {
     fn meaning(&self, column: &record::Column, value: record::Value) -> Option<Meaning> {
         let event = value.unsigned().filter(|_| column.name == "event");
         let Some(event) = event.and_then(|event| u16::try_from(event).ok()) else {

@@ -10,7 +10,7 @@ use crate::archive::{Archive, Member};
 use crate::fields::{Words, cells, columns, plain};
 use crate::names::{IdCell, Names};
 use crate::object::is_entity;
-use crate::object::view::{Listed, Typed};
+use crate::object::view::{RecordWords, Typed};
 use crate::parts::{BODY, DYNA, ENTITY, Part};
 use crate::record::{Column, Value};
 use crate::table_view::sheet::MAX_LISTED;
@@ -153,7 +153,7 @@ pub(super) fn records(
         let rows = lists.filter(|(name, _)| *name == list);
         let mut records = rows.flat_map(|(_, rows)| rows.iter()).enumerate();
         records.try_for_each(|(index, record)| {
-            visit(index, &Part::plain(BODY, record), &Listed(typed))
+            visit(index, &Part::plain(BODY, record), &RecordWords(typed))
         })
     })
 }

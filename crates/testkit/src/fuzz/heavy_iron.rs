@@ -85,7 +85,7 @@ pub fn hi_objects(data: &[u8]) {
 }
 
 /// Asserts that an error has an offset, unless it concerns the whole asset.
-fn check(found: &look::Found) {
+fn check(found: &look::Finding) {
     let is_located = found.text.contains("0x") || found.text.contains("not supported");
     assert!(
         found.verdict != look::Verdict::Bad || is_located,

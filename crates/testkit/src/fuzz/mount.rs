@@ -105,7 +105,7 @@ impl std::ops::Deref for Mounted {
 
 /// One entry of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Listed {
+pub(super) struct DirectoryEntry {
     pub name: String,
     pub ino: Ino,
     pub kind: FileKind,
@@ -113,14 +113,19 @@ pub(super) struct Listed {
 
 /// Returns at most `most` entries of a directory from `offset` on, and asserts
 /// that their offsets are consecutive.
-pub(super) fn list(vfs: &Vfs, ino: Ino, offset: u64, most: usize) -> Result<Vec<Listed>, Error> {
+pub(super) fn list(
+    vfs: &Vfs,
+    ino: Ino,
+    offset: u64,
+    most: usize,
+) -> Result<Vec<DirectoryEntry>, Error> {
     let mut found = Vec::new();
     vfs.readdir(ino, offset, &mut |name, ino, kind, next| {
         if found.len() == most {
             return true;
         }
         let name = name.to_owned();
-        found.push(Listed { name, ino, kind });
+        found.push(DirectoryEntry { name, ino, kind });
         assert_eq!(next, offset + found.len() as u64);
         false
     })?;
@@ -186,7 +191,7 @@ impl<'a> Walk<'a> {
 
     /// Asserts that a listing is the same from every offset, and with
     /// attributes.
-    fn listing(&self, ino: Ino, entries: &[Listed]) {
+    fn listing(&self, ino: Ino, entries: &[DirectoryEntry]) {
         let length = entries.len();
         for offset in [0, 1, length / 2, length.saturating_sub(1), length] {
             let most = ENTRIES.saturating_sub(offset);
@@ -211,7 +216,7 @@ impl<'a> Walk<'a> {
         assert!(listed.is_err() || position == length);
     }
 
-    fn entry(&mut self, parent: Ino, entry: &Listed) {
+    fn entry(&mut self, parent: Ino, entry: &DirectoryEntry) {
         let attr = match self.vfs.lookup(parent, &entry.name) {
             Ok(attr) => attr,
             // The size of a file that cannot be generated is unknown.

@@ -19,13 +19,13 @@ const MAX_FILES: usize = 2_000_000;
 pub struct Dat {
     /// Names of the titles.
     pub(super) titles: Vec<Box<str>>,
-    pub(super) files: Vec<Listed>,
+    pub(super) files: Vec<DatFile>,
     by_size: HashMap<u64, Vec<u32>>,
 }
 
 /// A file of a list.
 #[derive(Debug)]
-pub(super) struct Listed {
+pub(super) struct DatFile {
     /// Number of its title.
     pub(super) title: u32,
     pub(super) name: Box<str>,
@@ -59,7 +59,7 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", printable(name))
 }
 
-impl Listed {
+impl DatFile {
     /// Returns whether it describes other files of its title.
     fn is_sheet(&self) -> bool {
         has_extension(self.name.as_bytes(), "cue")
@@ -112,7 +112,7 @@ impl Dat {
         if self.files.len() == MAX_FILES {
             return Err(format!("more than {MAX_FILES} files"));
         }
-        let file = Listed {
+        let file = DatFile {
             title: self.titles.len().saturating_sub(1) as u32,
             name: rom.name.into(),
             size,
@@ -149,7 +149,7 @@ impl Dat {
         (crc32.is_some() || files.next().is_none()).then(|| entry.to_string())
     }
 
-    fn listed(&self, size: u64, sums: &Sums) -> Option<&Listed> {
+    fn listed(&self, size: u64, sums: &Sums) -> Option<&DatFile> {
         let mut numbers = self.by_size.get(&size)?.iter();
         numbers.find_map(|&number| {
             let file = self.files.get(number as usize)?;
@@ -186,7 +186,7 @@ impl Dat {
             let is_mixed = titles.len() > 1;
             return Vec::from_iter(is_mixed.then(|| format!("is of several titles: {names}")));
         };
-        let is_there = |file: &&Listed| {
+        let is_there = |file: &&DatFile| {
             let mut images = images.iter();
             images.any(|(size, sums)| file.size == *size && file.is(sums))
         };

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags, params};
 
 use super::{Database, create, set_journal, wrong};
 use crate::inspect::Error;
-use crate::inspect::index::{Found, Row, Words};
+use crate::inspect::index::{Row, SearchHit, Words};
 use crate::platform::unnamed_database;
 
 /// Memory for pages in KiB, and the bytes of a page.
@@ -127,7 +127,7 @@ impl TextIndex {
     ///
     /// # Errors
     /// Returns an error if the database cannot be read.
-    pub fn find(&self, words: &Words, after: i64, most: usize) -> Result<Vec<Found>, Error> {
+    pub fn find(&self, words: &Words, after: i64, most: usize) -> Result<Vec<SearchHit>, Error> {
         let quoted = words.text.replace('"', "\"\"");
         let found = || {
             let mut find = self.database.connection.prepare_cached(FIND)?;
@@ -140,7 +140,7 @@ impl TextIndex {
                 most as i64,
             ];
             let rows = find.query_map(wanted, |row| {
-                Ok(Found {
+                Ok(SearchHit {
                     number: row.get(0)?,
                     path: row.get(1)?,
                     size: row.get::<_, i64>(2)? as u64,

@@ -8,7 +8,7 @@ use super::kept::Remote;
 use super::network::endpoint;
 use super::object::RemoteFile;
 use super::pages::Listing;
-use super::store::{Listed, Pin, Store};
+use super::store::{ListingEntry, Pin, Store};
 use super::url::RemoteUrl;
 
 /// A folder of a bucket.
@@ -108,9 +108,9 @@ impl RemoteFolder {
         });
         let folder = Arc::new(self.clone());
         let entry = |listed| match listed {
-            Listed::Marker => None,
-            Listed::Folder(name) => Some(RemoteEntry::Folder(name)),
-            Listed::Object { name, pin } => Some(RemoteEntry::File(ListedFile {
+            ListingEntry::Marker => None,
+            ListingEntry::Folder(name) => Some(RemoteEntry::Folder(name)),
+            ListingEntry::Object { name, pin } => Some(RemoteEntry::File(ListedFile {
                 name,
                 len: pin.len(),
                 modified: pin.modified(),

@@ -121,7 +121,7 @@ impl RemoteFile {
 
     /// Fetches the blocks with numbers from `first` to `end` that no thread is
     /// fetching, and returns those before `wanted`.
-    fn claim(&self, content: &Content, first: u64, wanted: u64, end: u64) -> Vec<Wanted> {
+    fn claim(&self, content: &Content, first: u64, wanted: u64, end: u64) -> Vec<BlockState> {
         let mut blocks = Vec::new();
         let mut run: Option<Run> = None;
         for number in first..end.max(wanted) {
@@ -132,9 +132,9 @@ impl RemoteFile {
             let block = match claim {
                 Claim::Found(block) => {
                     remote.hits.add(u64::from(number < wanted));
-                    Wanted::Block(block)
+                    BlockState::Block(block)
                 }
-                Claim::Flying(flight) => Wanted::Flight(flight),
+                Claim::Flying(flight) => BlockState::Flight(flight),
                 Claim::Mine(flight) => {
                     match &mut run {
                         Some(run) if run.end == number => run.end += 1,
@@ -151,7 +151,7 @@ impl RemoteFile {
                             }
                         }
                     }
-                    Wanted::Flight(flight)
+                    BlockState::Flight(flight)
                 }
             };
             if number < wanted {
@@ -166,7 +166,7 @@ impl RemoteFile {
 }
 
 /// A block that a thread waits for.
-enum Wanted {
+enum BlockState {
     Block(Fetched),
     Flight(Arc<Flight<Fetched>>),
 }
@@ -320,8 +320,8 @@ impl ReadAt for RemoteFile {
             let blocks = self.claim(content, first, wanted, claimed);
             for (number, block) in (first..wanted).zip(blocks) {
                 let block = match block {
-                    Wanted::Block(block) => block,
-                    Wanted::Flight(flight) => match flight.wait(&|| !requester::is_killed()) {
+                    BlockState::Block(block) => block,
+                    BlockState::Flight(flight) => match flight.wait(&|| !requester::is_killed()) {
                         Waited::Landed(block) => block,
                         Waited::Abandoned => Err("the request was aborted".into()),
                         Waited::Unwanted => return Err(io::Error::other(Error::killed())),

@@ -12,7 +12,7 @@ use object_store::client::{
 use object_store::{ClientOptions, RetryConfig};
 
 use super::answer::checked;
-use super::store::{Failure, Listed, Page, Store};
+use super::store::{Failure, ListingEntry, Page, Store};
 use crate::sync::lock;
 
 /// Maximum number of consecutive empty pages of a listing.
@@ -21,7 +21,7 @@ const MAX_EMPTY_PAGES: u32 = 100;
 /// The pages of a listing that have come so far.
 #[derive(Default)]
 pub(super) struct Listing {
-    entries: Vec<Listed>,
+    entries: Vec<ListingEntry>,
     /// The number of empty pages since the last entry.
     empty_pages: u32,
 }
@@ -54,7 +54,7 @@ impl Listing {
     ///
     /// # Errors
     /// Returns an error if the folder does not exist.
-    pub(super) fn whole(self, prefix: &str) -> Result<Vec<Listed>, Failure> {
+    pub(super) fn whole(self, prefix: &str) -> Result<Vec<ListingEntry>, Failure> {
         match self.entries.is_empty() && !prefix.is_empty() {
             true => Err(Failure::missing("nothing is in this folder of the bucket")),
             false => Ok(self.entries),
@@ -96,9 +96,9 @@ pub fn listed<'a>(
     };
     let shown = entries.map_err(|failure| failure.text)?.into_iter();
     let shown = shown.filter_map(|entry| match entry {
-        Listed::Marker => None,
-        Listed::Folder(name) => Some((name, None)),
-        Listed::Object { name, pin } => Some((name, Some(pin.len()))),
+        ListingEntry::Marker => None,
+        ListingEntry::Folder(name) => Some((name, None)),
+        ListingEntry::Object { name, pin } => Some((name, Some(pin.len()))),
     });
     Ok(shown.collect())
 }

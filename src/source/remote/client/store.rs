@@ -236,7 +236,7 @@ pub(super) struct ReceivedPart {
 }
 
 /// An entry of a listing.
-pub(super) enum Listed {
+pub(super) enum ListingEntry {
     /// The name of a folder.
     Folder(String),
     /// The object that stands for the folder itself.
@@ -246,7 +246,7 @@ pub(super) enum Listed {
 }
 
 /// The entries of a page, and the token of the next one.
-pub(super) type Page = (Vec<Listed>, Option<String>);
+pub(super) type Page = (Vec<ListingEntry>, Option<String>);
 
 /// A server with one object, or a bucket.
 #[derive(Clone)]
@@ -389,18 +389,18 @@ impl Store {
 }
 
 /// Returns the entries of a page of the folder `prefix`, which is empty or ends in a slash.
-fn entries(prefix: &str, page: ListResult) -> Result<Vec<Listed>, Failure> {
+fn entries(prefix: &str, page: ListResult) -> Result<Vec<ListingEntry>, Failure> {
     let folders = page.common_prefixes.into_iter().map(|path| {
         let name = name(prefix, &path)?;
-        Ok(name.map_or(Listed::Marker, Listed::Folder))
+        Ok(name.map_or(ListingEntry::Marker, ListingEntry::Folder))
     });
     let objects = page.objects.into_iter().map(|meta: ObjectMeta| {
         let name = name(prefix, &meta.location)?;
-        let object = |name| Listed::Object {
+        let object = |name| ListingEntry::Object {
             name,
             pin: Pin(meta),
         };
-        Ok(name.map_or(Listed::Marker, object))
+        Ok(name.map_or(ListingEntry::Marker, object))
     });
     folders.chain(objects).collect()
 }

@@ -7,7 +7,7 @@ use super::super::Hip;
 use super::super::restructure::{Asset, Layer, Structure, has_checksums};
 use super::super::write::{self, Settings};
 use super::kinds::Kinds;
-use super::named::{Added, Listed, Named, check};
+use super::named::{Added, Named, SettingsChange, check};
 use crate::changes::Job;
 use crate::io::Result;
 
@@ -93,8 +93,8 @@ fn lines(settings: &Settings) -> BTreeMap<u32, write::Asset> {
 
 /// Returns the assets of the original that have lost their lines, and refuses
 /// lines without an asset, and other changes of the file.
-fn missing(job: &mut Job<'_>, hip: &Hip, listed: &Listed, named: &Named) -> BTreeSet<u32> {
-    let Listed { before, now, path } = listed;
+fn missing(job: &mut Job<'_>, hip: &Hip, listed: &SettingsChange, named: &Named) -> BTreeSet<u32> {
+    let SettingsChange { before, now, path } = listed;
     let package = |settings: &Settings| Settings {
         assets: Vec::new(),
         layers: Vec::new(),
@@ -251,8 +251,8 @@ fn of_original(hip: &Hip, number: usize) -> Layer {
 
 /// Returns the layers that `Settings.ini` lists. One that it lists as before stays
 /// as it is.
-fn of_settings(hip: &Hip, listed: &Listed) -> Vec<Layer> {
-    let Listed { before, now, .. } = listed;
+fn of_settings(hip: &Hip, listed: &SettingsChange) -> Vec<Layer> {
+    let SettingsChange { before, now, .. } = listed;
     let ids = |settings: &Settings, members: &[usize]| -> Vec<u32> {
         members
             .iter()

@@ -42,11 +42,11 @@ pub(super) struct Named {
     /// Layers that assets of the original are in now.
     pub(super) joined: BTreeMap<u32, Option<usize>>,
     /// `Settings.ini` in the original and now.
-    pub(super) settings: Option<Box<Listed>>,
+    pub(super) settings: Option<Box<SettingsChange>>,
 }
 
 /// `Settings.ini` in the original and now.
-pub(super) struct Listed {
+pub(super) struct SettingsChange {
     pub(super) before: write::Settings,
     pub(super) now: write::Settings,
     /// Its path in the folder of changes.
@@ -455,7 +455,7 @@ fn kind_of(
 
 /// Parses a changed `Settings.ini`, and the one that the mount shows of the
 /// original.
-fn read_settings(job: &mut Job<'_>, hip: &Hip, new: &NewFile) -> Result<Option<Listed>> {
+fn read_settings(job: &mut Job<'_>, hip: &Hip, new: &NewFile) -> Result<Option<SettingsChange>> {
     let path = new.path();
     if new.len() > MAX_SETTINGS {
         let reason = format!("is longer than {MAX_SETTINGS} bytes");
@@ -467,7 +467,7 @@ fn read_settings(job: &mut Job<'_>, hip: &Hip, new: &NewFile) -> Result<Option<L
     let parsed =
         write::parse(before.as_bytes()).and_then(|before| Ok((before, write::parse(&now)?)));
     match parsed {
-        Ok((before, now)) => Ok(Some(Listed {
+        Ok((before, now)) => Ok(Some(SettingsChange {
             before,
             now,
             path: path.into(),
