@@ -15,12 +15,6 @@ pub(crate) fn hash_text(hash: u32) -> String {
     format!("0x{hash:08X}")
 }
 
-/// Returns the name of a game's file without directories and extension.
-pub(crate) fn stem(path: &str) -> &str {
-    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
-    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
-}
-
 /// Returns a value at an offset of the file.
 pub(crate) fn stored<'a>(value: impl Into<Value>, offset: usize, form: Form) -> Node<'a> {
     Node::Value(value.into()).stored(Place::new(offset, Endian::Little, form))

@@ -5,7 +5,6 @@ use bytes::Bytes;
 use crate::Names;
 use crate::cob::{self, Cob};
 use crate::tdo;
-use crate::view::stem;
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted};
 use hpimount_assets::view::import::Editable;
@@ -13,6 +12,7 @@ use hpimount_assets::view::node::{self, Nodes};
 use hpimount_assets::view::page::Page;
 use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
+use hpimount_containers::text::stem;
 
 /// Compiled scripts.
 pub const FORMAT: ViewFormat = ViewFormat {

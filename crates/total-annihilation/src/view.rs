@@ -1,10 +1,5 @@
 //! Helpers of the views of this family.
 
-/// Returns the name of an asset without its extension.
-pub(crate) fn stem(name: &str) -> &str {
-    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
-}
-
 /// Returns a name as a part of a file name, without separators and control characters.
 pub(crate) fn file_part(name: &str) -> String {
     let safe = |c: char| {

@@ -9,7 +9,7 @@ use crate::namespace::companion::Shows;
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Index, InodeKind, ROOT};
 use hpimount_containers::hip;
-use hpimount_containers::text::has_extension;
+use hpimount_containers::text::{has_extension, stem};
 
 /// Maximum number of archives of a folder that are entered to resolve
 /// references.
@@ -36,6 +36,7 @@ impl Rank {
     /// their names.
     fn of(own: &str, other: &str) -> Self {
         let (own, other) = (stem(own), stem(other));
+        let (own, other) = (own.to_ascii_lowercase(), other.to_ascii_lowercase());
         let tail = other.strip_prefix(&*own);
         match tail {
             Some("") => Self::Stem,
@@ -49,12 +50,6 @@ impl Rank {
             _ => Self::Source,
         }
     }
-}
-
-/// Returns the name of an archive without its extension, in lower case.
-fn stem(name: &str) -> String {
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    stem.to_ascii_lowercase()
 }
 
 /// Returns the names that archives related to the archive `own` most likely have: its

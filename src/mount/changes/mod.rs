@@ -37,7 +37,7 @@ use hpimount_containers::changes::{
 };
 use hpimount_containers::format::Options;
 use hpimount_containers::io::{self as containers, ReadAt};
-use hpimount_containers::text::has_extension;
+use hpimount_containers::text::{has_extension, stem};
 use hpimount_containers::{formats, image, sheet};
 use hpimount_patches::Patched;
 
@@ -576,10 +576,4 @@ impl Changed {
         let found = partners.find(|(own, _)| own.eq_ignore_ascii_case(name));
         found.map(|(_, source)| source.clone())
     }
-}
-
-/// Returns the stem of a file name.
-pub(super) fn stem(name: &str) -> &str {
-    let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str());
-    stem.unwrap_or(name)
 }

@@ -24,7 +24,7 @@ use crate::content::Reader;
 use crate::memory::budget::{Budget, Charge};
 use crate::mount::assets;
 use crate::mount::changes::Changed as ChangedSource;
-use crate::mount::changes::{List, stem};
+use crate::mount::changes::List;
 use crate::mount::error::{OpenCause, OpenError};
 use crate::mount::tree::MountTree;
 use crate::mount::tree::asset;
@@ -41,7 +41,7 @@ use crate::source::{FileSource, Location};
 use hpimount_containers::changes::Original;
 use hpimount_containers::format::Format;
 use hpimount_containers::io::{self, ReadAt};
-use hpimount_containers::text::{self, Name, numbered};
+use hpimount_containers::text::{self, Name, numbered, stem};
 use hpimount_containers::volume::{Sink, Volume};
 use serde_json::json;
 

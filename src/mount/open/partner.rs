@@ -12,6 +12,7 @@ use crate::mount::OpenCause;
 use crate::source::remote::{Remote, RemoteFile, RemoteUrl};
 use crate::source::{FilePool, FileSource, has_name};
 use hpimount_containers::io::{Error, ReadAt};
+use hpimount_containers::text::stem;
 
 /// The location of a source, and the files beside it.
 pub(super) enum Surroundings<'a> {
@@ -119,7 +120,6 @@ impl<'a> Partners<'a> {
         url: &RemoteUrl,
         name: &str,
     ) -> Option<Arc<dyn ReadAt>> {
-        let stem = |name: &str| Path::new(name).file_stem().map(ToOwned::to_owned);
         let name = match stem(name) == stem(self.name) {
             true => self.of_pair(name),
             false => name.to_owned(),

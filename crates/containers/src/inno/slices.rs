@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::header::Setup;
 use crate::format::Input;
 use crate::io::{Composed, Cursor, Endian, Error, ReadAt, Result, read_vec};
+use crate::text;
 
 /// First bytes of a slice, of two families of compilers.
 const MAGICS: [&[u8; 8]; 2] = [b"idska32\x1A", b"idska16\x1A"];
@@ -109,8 +110,7 @@ fn length(slice: &dyn ReadAt) -> Result<u64> {
 /// Returns the name of an installer as its slices have it: without the extension and
 /// the number of a header on its own.
 fn stem(name: &str) -> &str {
-    let name = name.rsplit('/').next().unwrap_or(name);
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let stem = text::stem(name);
     stem.strip_suffix("-0").unwrap_or(stem)
 }
 

@@ -49,9 +49,23 @@ pub fn has_extension(name: &[u8], extension: &str) -> bool {
         .is_some_and(|(&dot, rest)| dot == b'.' && rest.eq_ignore_ascii_case(extension.as_bytes()))
 }
 
+/// Returns the name of a file without its directories and its extension. A dot at the
+/// beginning begins no extension.
+pub fn stem(path: &str) -> &str {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let dot = name.rfind('.').filter(|&dot| dot > 0);
+    dot.map_or(name, |dot| &name[..dot])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stem_has_no_directories_and_no_extension() {
+        let stems = ["a/b.c.d", "a\\B.TXT", ".odd", "a.b/none", ""].map(stem);
+        assert_eq!(stems, ["b.c", "B", ".odd", "none", ""]);
+    }
 
     #[test]
     fn every_byte_of_a_name_is_a_distinct_character() {

@@ -12,6 +12,7 @@ use crate::map::binary;
 use crate::models::SECTIONS;
 use hpimount_assets::view::report::{Reference, VisitReference};
 use hpimount_assets::view::{AssetContext, Table};
+use hpimount_containers::text::stem;
 
 /// A file that a definition needs.
 struct Need<'a> {
@@ -109,12 +110,6 @@ impl Present {
         let needs = [model, textures, package, group, collision];
         needs.into_iter().flatten().collect()
     }
-}
-
-/// Returns the name of a file without its folder and extension.
-fn stem(path: &str) -> &str {
-    let name = path.rsplit('/').next().unwrap_or_default();
-    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
 /// Calls `visit` with each definition of a model, and with the parents of dictionaries,

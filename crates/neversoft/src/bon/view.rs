@@ -6,13 +6,13 @@ use hpimount_record::Value;
 
 use super::parse::MAGIC;
 use crate::bon::{self, Body, Bon, Color, Material, Part, Split, Texture, TextureFile};
-use crate::view::stem;
 use hpimount_assets::model::padded;
 use hpimount_assets::view::converted::{Conversion, Converted};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{Node, known, map};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
+use hpimount_containers::text::stem;
 
 /// Characters of the ports of THPS2.
 pub const FORMAT: ViewFormat = ViewFormat {

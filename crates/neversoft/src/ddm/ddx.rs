@@ -5,7 +5,6 @@ use bytes::Bytes;
 use get_size2::GetSize;
 
 use crate::dds::Dds;
-use crate::view::stem;
 use hpimount_assets::model::padded;
 use hpimount_assets::parse::name::until_nul;
 use hpimount_assets::view::converted::{Conversion, Converted};
@@ -13,6 +12,7 @@ use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
 use hpimount_containers::io::{Cursor, Endian, Error, Result as Parsed, Warnings};
+use hpimount_containers::text::stem;
 
 /// Lists of textures of THPS2X.
 pub const DDX_FORMAT: ViewFormat = ViewFormat {

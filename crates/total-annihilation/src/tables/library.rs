@@ -7,15 +7,14 @@ use std::sync::Arc;
 
 use get_size2::GetSize;
 
-use super::file_name;
 use super::menu_entries::{self, MenuEntry};
 use super::place::{Origin, Place};
 use super::rows::Source;
 use super::{FEATURES, MOVEMENT, SOUNDS, UNITS, WEAPONS};
 use crate::tdf::{self, Section, Tdf};
-use crate::view::stem;
 use hpimount_assets::view::context::shared;
 use hpimount_assets::view::{AssetContext, AssetRef, Shared};
+use hpimount_containers::text::stem;
 
 /// The name under which the library is shared.
 const SHARED: &str = "TA library";
@@ -155,7 +154,7 @@ impl Reader<'_> {
                 let mut found = Vec::new();
                 let path = self.context.path_of(file);
                 let tdf = &self.library.texts[text as usize].tdf;
-                let visited = (source.rows)(tdf, stem(file_name(&path)), &mut |name, section| {
+                let visited = (source.rows)(tdf, stem(&path), &mut |name, section| {
                     found.push((name.to_owned(), section.position() as u32));
                     Ok(())
                 });

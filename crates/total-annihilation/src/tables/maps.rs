@@ -4,12 +4,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::file_name;
 use crate::tdf::{self, Section, Tdf};
 use crate::tnt::ota;
 use crate::tnt::{self, Tnt, Version};
-use crate::view::stem;
 use hpimount_assets::view::{AssetContext, AssetRef, Table};
+use hpimount_containers::text::stem;
 
 /// Maximum number of bytes of maps to read for the table, ten times as many as all maps
 /// for the games have.
@@ -134,7 +133,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
     for Opened { file, ota, tnt } in opened(context) {
         let ota = Text::new(ota.as_ref());
         let path = context.path_of(file);
-        table.text(stem(file_name(&path)));
+        table.text(stem(&path));
         table.text(&context.archive_of(file));
         for key in ["size", "numplayers", "minwindspeed", "tidalstrength"] {
             table.text(&ota.get(key));

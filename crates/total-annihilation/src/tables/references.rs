@@ -10,11 +10,11 @@ use super::place::{Origin, Place};
 use crate::tdf::Section;
 use crate::tdo::export::drawn_textures;
 use crate::tdo::textures::Textures;
-use crate::view::stem;
 use crate::{gaf, tdo};
 use hpimount_assets::view::report::{self, VisitReference};
 use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, Table};
 use hpimount_containers::text::has_extension;
+use hpimount_containers::text::stem;
 
 /// Maximum number of references of a unit, ten times as many as the largest real unit
 /// has.

@@ -7,8 +7,8 @@ use super::columns::Columns;
 use super::file_name;
 use super::lines::{Kept, Row, make_line, write_line};
 use crate::tdf::{self, Section, Tdf};
-use crate::view::stem;
 use hpimount_assets::view::{AssetContext, AssetRef, Table};
+use hpimount_containers::text::stem;
 
 /// Maximum number of bytes of text for a table, ten times as many as a large mod has.
 pub(super) const MAX_BYTES: usize = 256 << 20;
@@ -131,7 +131,7 @@ pub(super) fn each_row(
             };
             left = rest;
             let (path, archive) = (context.path_of(file), context.archive_of(file));
-            let stem = stem(file_name(&path));
+            let stem = stem(&path);
             let mut visit = |name: &str, section: Option<Section<'_>>| {
                 let row = Row {
                     first: [name, &path, &archive],

@@ -10,9 +10,10 @@ use super::textures::Textures;
 use crate::cob;
 use crate::pal::Palette;
 use crate::tdo::{Model, Object};
-use crate::view::{file_part, stem};
+use crate::view::file_part;
 use hpimount_assets::model::{Picture, Reservation, Scene, padded};
 use hpimount_assets::view::AssetContext;
+use hpimount_containers::text::stem;
 
 /// Returns the file name of a texture, without extension.
 pub(super) fn texture_file(count: usize, index: usize, name: &str) -> String {

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use crate::gaf;
 use crate::gaf::export;
 use crate::pal::colors::Colors;
-use crate::view::stem;
 use hpimount_assets::model::{MAX_PIXELS, Picture};
 use hpimount_assets::view::context::shared;
 use hpimount_assets::view::{AssetContext, AssetRef, Shared};
 use hpimount_containers::text::has_extension;
+use hpimount_containers::text::stem;
 
 /// The folder of a mount's textures.
 const FOLDER: &str = "textures";
@@ -107,7 +107,7 @@ impl<'a> Textures<'a> {
         let &(file, sequence) = index.by_name.get(&name.to_ascii_lowercase())?;
         let texture_file = *index.files.get(file)?;
         let path = self.context.path_of(texture_file);
-        let has_team_colors = stem(file_name(&path)).eq_ignore_ascii_case(TEAM_COLORS);
+        let has_team_colors = stem(&path).eq_ignore_ascii_case(TEAM_COLORS);
         Some(Resolved {
             file: match self.context.archive_of(texture_file).as_str() {
                 "" => path,

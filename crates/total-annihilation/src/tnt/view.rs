@@ -11,7 +11,6 @@ use crate::tdf;
 use crate::terrain::TILE_EDGE;
 use crate::terrain::view::{self, REDUCED};
 use crate::tnt::{self, Ground, Tnt, Version};
-use crate::view::stem;
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::import::Editable;
@@ -19,6 +18,7 @@ use hpimount_assets::view::node::{Entry, Node};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, Opened, Preview, ViewFormat};
 use hpimount_containers::file_type::FileType;
+use hpimount_containers::text::stem;
 use hpimount_record::Value;
 
 /// Maps.
