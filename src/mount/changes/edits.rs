@@ -10,10 +10,9 @@ use std::sync::Arc;
 
 use super::{Changes, Step};
 use crate::mount::OpenError;
-use crate::platform::{FileStat, read_exact_at};
+use crate::platform::FileStat;
 use crate::source::{ChangesFolder, DiskNames, FilePool};
 use hpimount_containers::changes::{Change, FileTable, Folder, NewFile, NewFiles};
-use hpimount_containers::io::ReadAt;
 
 /// Memory in bytes that files which are read one by one may take before the whole folder is
 /// read again.
@@ -79,8 +78,7 @@ impl Edits {
         let stat = FileStat::of(file)?;
         let mut table = FileTable::default();
         table.push(path, stat.size, stat.modified, stat.version());
-        let bytes = OpenedFile(file.clone(), stat.size);
-        let new = NewFile::of(&NewFiles::new(Arc::new(table), Arc::new(bytes)), 0);
+        let new = NewFile::of(&NewFiles::new(Arc::new(table), file.clone()), 0);
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
         let folder = self.directory(directory)?;
         folder.entries.insert(name.into(), Change::File(new));
@@ -223,18 +221,5 @@ impl Changes {
             _ => changes.steps.push(Step::Folder(folder)),
         }
         Ok(changes)
-    }
-}
-
-/// A file that is read by its descriptor, with its size in bytes.
-struct OpenedFile(Arc<File>, u64);
-
-impl ReadAt for OpenedFile {
-    fn len(&self) -> u64 {
-        self.1
-    }
-
-    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        read_exact_at(&self.0, buf, offset)
     }
 }
