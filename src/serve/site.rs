@@ -325,6 +325,11 @@ impl Place {
             Some((found, overlay)) => (found, Some(overlay)),
             None => (find(&site.vfs, path)?, None),
         };
+        if !site.is_live() && overlay.is_none() {
+            // A client that takes converted files in their order has the next ones made.
+            let prefetch = &site.common.prefetch;
+            prefetch.note_getattr(&site.vfs, found.attr.ino);
+        }
         Ok(Self {
             site: site.clone(),
             found,

@@ -1,6 +1,8 @@
 //! The bytes of files.
 
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use fixtures::container_seeds::zip_with;
 use fixtures::hpi::{File, V1, dir, file};
@@ -72,6 +74,28 @@ fn a_converted_file_is_that_of_the_mount_with_its_type() {
     let entry = entries.find(|entry| entry["name"] == "logo.pcx").unwrap();
     assert_eq!(entry["converted"][0], "converted/logo.png", "{entry}");
     assert_eq!(entry["view"], "picture");
+}
+
+#[test]
+fn converted_files_downloaded_in_order_have_the_next_ones_made() {
+    if thread::available_parallelism().is_ok_and(|cores| cores.get() < 2) {
+        return;
+    }
+    let source = tempfile::tempdir().unwrap();
+    for number in 0..4 {
+        let pcx = fixtures::ta::pcx::Pcx::indexed(400, 400, noise(number, 400 * 400)).file();
+        std::fs::write(source.path().join(format!("{number}.pcx")), pcx).unwrap();
+    }
+    let server = Server::start([source.path()]);
+    let lengths = [0, 1].map(|number| server.bytes(&format!("/converted/{number}.png")).len());
+    let stats = || server.json("/files/.hpimount/stats.json");
+    let rendered = || stats()["bytes_rendered"].as_u64().unwrap();
+    // The statistics are rendered, too, but are short.
+    let made_all = || rendered() >= 2 * lengths.iter().sum::<usize>() as u64;
+    let tries = 50;
+    assert!(stats().to_string().len() * (tries + 1) < lengths[0]);
+    let mut tries = (0..tries).map(|_| thread::sleep(Duration::from_millis(100)));
+    assert!(tries.any(|()| made_all()), "the others are not made");
 }
 
 #[test]
