@@ -35,7 +35,7 @@ fn folder_of(folder: &str, module: &str) -> String {
 }
 
 /// The root of the repository.
-fn root() -> &'static Path {
+pub(super) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
@@ -358,7 +358,7 @@ fn asks_for_the_system(code: &str) -> bool {
 }
 
 /// Adds the files of a folder and of those in it that end in `.rs`.
-fn add_files(folder: &Path, files: &mut Vec<PathBuf>) {
+pub(super) fn add_files(folder: &Path, files: &mut Vec<PathBuf>) {
     for path in entries(folder) {
         match path.is_dir() {
             true => add_files(&path, files),

@@ -390,6 +390,18 @@ pub fn field_table(record: &dyn Record, version: u32) -> String {
     table
 }
 
+/// Asserts that a Markdown file has the [`field_table`] of a record, after a comment with
+/// its name.
+///
+/// # Panics
+/// Panics if it does not.
+#[doc(hidden)]
+pub fn check_table(record: &dyn Record, path: &str, text: &str) {
+    let name = record.description().name;
+    let table = format!("<!-- {name} -->\n{}\n", field_table(record, 0));
+    assert!(text.contains(&table), "{path} should have:\n{table}");
+}
+
 /// Asserts that random records survive every round trip: writing returns the bytes that
 /// were read; setting their own JSON and cells changes nothing; and setting their JSON
 /// in another record copies it.

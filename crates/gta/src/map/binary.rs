@@ -33,6 +33,7 @@ pub struct Binary {
 
 /// A placed object.
 #[derive(Debug, Default, Clone, Copy, PartialEq, GetSize, Record)]
+#[record(table = "../../docs/formats/gta.md")]
 pub struct Placed {
     /// Position to the right.
     pub x: f32,
@@ -70,6 +71,7 @@ impl Placed {
 
 /// A parked car.
 #[derive(Debug, Default, Clone, Copy, PartialEq, GetSize, Record)]
+#[record(table = "../../docs/formats/gta.md")]
 pub struct Car {
     /// Position to the right.
     pub x: f32,

@@ -51,6 +51,7 @@ pub struct Object {
 
 /// The properties of an object (neversoft.md 12).
 #[derive(Debug, Clone, Default, GetSize, Record)]
+#[record(table = "../../docs/formats/neversoft.md")]
 pub struct ObjectHeader {
     /// Number of the object.
     pub index: u32,
@@ -91,6 +92,7 @@ pub struct ObjectHeader {
 
 /// A material.
 #[derive(Debug, Clone, Default, GetSize, Record)]
+#[record(table = "../../docs/formats/neversoft.md")]
 pub struct Material {
     /// Name.
     pub name: Text<64>,
@@ -113,6 +115,7 @@ pub struct Material {
 
 /// A strip of triangles.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, GetSize, Record)]
+#[record(table = "../../docs/formats/neversoft.md")]
 pub struct Split {
     /// Index of the material.
     pub material: u16,

@@ -45,6 +45,7 @@ pub struct Cue {
 
 /// A cue as it is stored.
 #[derive(Debug, Clone, Default, PartialEq, GetSize, Record)]
+#[record(table = "../../docs/formats/neversoft.md")]
 pub struct StoredCue {
     /// 0xFE for a sound that is repeated.
     pub marker: u8,

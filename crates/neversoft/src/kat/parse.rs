@@ -34,6 +34,7 @@ pub struct Kat {
 
 /// A sound as it is stored.
 #[derive(Debug, Clone, Default, GetSize, Record)]
+#[record(table = "../../docs/formats/neversoft.md")]
 pub struct KatEntry {
     /// Number of channels; every sound has one.
     pub channels: u32,

@@ -43,6 +43,7 @@ const ASSUMED_RATE: u32 = 11_025;
 
 /// The header of a bank (neversoft.md 4).
 #[derive(Debug, Clone, Default, GetSize, Record)]
+#[record(table = "../../docs/formats/neversoft.md")]
 pub struct VabHeader {
     /// `pBAV`.
     #[record(derived)]
@@ -132,6 +133,7 @@ impl Program {
 
 /// An entry of the table of programs.
 #[derive(Debug, Clone, Default, GetSize, Record)]
+#[record(table = "../../docs/formats/neversoft.md")]
 pub struct ProgramHeader {
     /// Number of tones.
     #[record(derived)]
@@ -149,6 +151,7 @@ pub struct ProgramHeader {
 
 /// A sound with a range of notes.
 #[derive(Debug, Clone, Default, GetSize, Record)]
+#[record(table = "../../docs/formats/neversoft.md")]
 pub struct Tone {
     /// Priority when voices are short.
     pub priority: u8,

@@ -55,6 +55,7 @@ pub struct Vag {
 
 /// The header.
 #[derive(Debug, Clone, Default, GetSize, Record)]
+#[record(table = "../../docs/formats/neversoft.md")]
 pub struct Header {
     /// First bytes; some files have zeros instead.
     pub magic: Text<4>,

@@ -17,9 +17,11 @@ use syn::{Attribute, Data, DeriveInput, Error, Expr, Fields, Lit, LitStr, Meta, 
 /// * `when = function`: the field exists if `fn(u32) -> bool` returns true for the
 ///   version.
 ///
-/// `#[record(versions = 3)]` on the structure is the number of versions, counted from
-/// 0, for the test of the derive. It reads each record from random bytes, shows, sets
-/// and writes it, and expects the same bytes.
+/// The derive adds a test, which reads records from random bytes, shows, sets and writes
+/// them, and expects the same bytes. `#[record(…)]` on the structure takes
+/// * `versions = 3`: the number of versions to test, counted from 0;
+/// * `table = "…"`: a Markdown file, relative to the folder of the crate. Another test
+///   compares its table of fields after a comment `<!-- Name -->` with the structure.
 #[proc_macro_derive(Record, attributes(record))]
 pub fn derive_record(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);
@@ -66,8 +68,9 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
         "the_record_{}_is_written_as_it_was_read",
         snake(&name.to_string())
     );
-    let versions = versions(&input.attrs)?;
+    let (versions, table) = tested(&input.attrs)?;
     let label = name.to_string();
+    let table_test = table.map(|path| table_test(name, &path));
     Ok(quote! {
         #[automatically_derived]
         impl ::hpimount_record::Record for #name {
@@ -102,7 +105,22 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
         fn #test() {
             ::hpimount_record::check_ways_back::<#name>(#versions);
         }
+
+        #table_test
     })
+}
+
+/// Returns a test of the table of fields in a Markdown file.
+fn table_test(name: &syn::Ident, path: &str) -> TokenStream {
+    let test = format_ident!("the_table_of_{}_has_its_fields", snake(&name.to_string()));
+    quote! {
+        #[cfg(test)]
+        #[test]
+        fn #test() {
+            let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/", #path));
+            ::hpimount_record::check_table(&#name::default(), #path, text);
+        }
+    }
 }
 
 fn named_fields(input: &DeriveInput) -> Result<&Fields> {
@@ -185,22 +203,25 @@ impl Arguments {
     }
 }
 
-/// Returns the number of versions to test.
-fn versions(attributes: &[Attribute]) -> Result<u32> {
-    let mut versions = 1;
+/// Returns the number of versions to test, and the file with the table of fields.
+fn tested(attributes: &[Attribute]) -> Result<(u32, Option<String>)> {
+    let (mut versions, mut table) = (1, None);
     for attribute in attributes
         .iter()
         .filter(|attribute| attribute.path().is_ident("record"))
     {
         attribute.parse_nested_meta(|meta| {
-            if !meta.path.is_ident("versions") {
+            if meta.path.is_ident("versions") {
+                versions = meta.value()?.parse::<syn::LitInt>()?.base10_parse()?;
+            } else if meta.path.is_ident("table") {
+                table = Some(meta.value()?.parse::<LitStr>()?.value());
+            } else {
                 return Err(meta.error("is not known"));
             }
-            versions = meta.value()?.parse::<syn::LitInt>()?.base10_parse()?;
             Ok(())
         })?;
     }
-    Ok(versions)
+    Ok((versions, table))
 }
 
 /// Returns the first sentence of the documentation.

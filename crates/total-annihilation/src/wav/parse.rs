@@ -51,6 +51,7 @@ pub struct Wav {
 
 /// The format of the samples.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize, Record)]
+#[record(table = "../../docs/formats/ta.md")]
 pub struct Format {
     /// 1 is PCM.
     pub encoding: u16,

@@ -9,6 +9,7 @@ use hpimount_containers::io::{Cursor, Result};
 
 /// A material.
 #[derive(Debug, Clone, Default, PartialEq, GetSize, Record)]
+#[record(table = "../../docs/formats/hgo.md")]
 pub struct Material {
     /// Number of the material that is drawn after it, counted from 1; 0 for
     /// none.
@@ -72,6 +73,7 @@ impl Bits for Attributes {
 
 /// An animated texture.
 #[derive(Debug, Clone, Default, PartialEq, GetSize, Record)]
+#[record(table = "../../docs/formats/hgo.md")]
 pub struct TextureAnimation {
     /// Filled in by the game.
     pub links: Pad<8>,

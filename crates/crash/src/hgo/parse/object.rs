@@ -15,6 +15,7 @@ pub type Matrix = [f32; 16];
 
 /// A joint of the skeleton.
 #[derive(Debug, Clone, Default, PartialEq, GetSize, Record)]
+#[record(table = "../../docs/formats/hgo.md")]
 pub struct Joint {
     /// Flags of unknown meaning.
     pub flags: u8,
@@ -94,6 +95,7 @@ pub struct Part {
 
 /// A named position on the object.
 #[derive(Debug, Clone, Default, PartialEq, GetSize, Record)]
+#[record(table = "../../docs/formats/hgo.md")]
 pub struct Point {
     /// Number of the joint that it moves with.
     pub joint: u8,
@@ -129,6 +131,7 @@ pub struct ShadowMesh {
 
 /// Bounds of the object in its own units, y up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, GetSize, Record)]
+#[record(table = "../../docs/formats/hgo.md")]
 pub struct Bounds {
     /// Radius of the sphere around it.
     pub sphere_radius: f32,

@@ -7,6 +7,7 @@ use hpimount_record::Record;
 
 /// The space that a model takes.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Record)]
+#[record(table = "../../docs/formats/gta.md")]
 pub struct Bounds {
     /// The corner with the smallest coordinates.
     pub min: [f32; 3],
@@ -20,6 +21,7 @@ pub struct Bounds {
 
 /// A surface.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize, Record)]
+#[record(table = "../../docs/formats/gta.md")]
 pub struct Surface {
     /// Number of its material.
     pub material: u8,
@@ -33,6 +35,7 @@ pub struct Surface {
 
 /// A sphere.
 #[derive(Debug, Default, Clone, Copy, PartialEq, GetSize, Record)]
+#[record(table = "../../docs/formats/gta.md")]
 pub struct Sphere {
     /// Center.
     pub center: [f32; 3],
@@ -44,6 +47,7 @@ pub struct Sphere {
 
 /// A box along the axes.
 #[derive(Debug, Default, Clone, Copy, PartialEq, GetSize, Record)]
+#[record(table = "../../docs/formats/gta.md")]
 pub struct BoxShape {
     /// The corner with the smallest coordinates.
     pub min: [f32; 3],
@@ -55,6 +59,7 @@ pub struct BoxShape {
 
 /// Consecutive faces.
 #[derive(Debug, Default, Clone, Copy, PartialEq, GetSize, Record)]
+#[record(table = "../../docs/formats/gta.md")]
 pub struct FaceGroup {
     /// The corner with the smallest coordinates.
     pub min: [f32; 3],

@@ -81,6 +81,7 @@ pub struct Object {
 
 /// A link: an event of the object sends an event to another object.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Record)]
+#[record(table = "../../docs/formats/hip-assets.md")]
 pub struct Link {
     /// Number of the event of this object.
     pub source_event: u16,

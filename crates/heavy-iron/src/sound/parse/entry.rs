@@ -100,6 +100,7 @@ impl SoundTable {
 
 /// The header of an Xbox sound, which is a WAV header.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Record)]
+#[record(table = "../../docs/formats/hip-assets.md")]
 pub struct XboxHeader {
     /// 1 for PCM, 0x69 for Xbox ADPCM.
     pub format: u16,

@@ -77,13 +77,21 @@ pub struct BankSound {
 
 /// The numbers of a sound's header.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Record)]
+#[record(table = "../../docs/formats/hip-assets.md")]
 struct SoundHeader {
+    /// Samples of a channel.
     samples: u32,
+    /// Bytes of all channels.
     bytes: u32,
+    /// The first and last sample of a loop.
     loops: [u32; 2],
+    /// Flags of the sound.
     mode: u32,
+    /// Samples per second.
     rate: u32,
+    /// Volume, pan, priority.
     volume: Pad<6>,
+    /// Number of channels.
     channels: u16,
 }
 

@@ -22,6 +22,7 @@ const LIKELY_RATES: std::ops::RangeInclusive<u32> = 4000..=48_000;
 /// The header of a VAG file in the table, with the asset's id in a word that is unused
 /// in files.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Record)]
+#[record(table = "../../docs/formats/hip-assets.md")]
 pub struct VagHeader {
     /// `VAGp`, in the order of the header.
     pub magic: Code,

@@ -79,6 +79,7 @@ pub struct SpriteAnimation {
 
 /// A frame of a sprite.
 #[derive(Debug, Clone, Default, PartialEq, Eq, GetSize, Record)]
+#[record(table = "../../docs/formats/psx.md")]
 pub struct SpriteFrame {
     /// Offset to the right in pixels.
     pub offx: i8,

@@ -81,6 +81,7 @@ pub struct BlockMap {
 
 /// The edges and the size of a grid.
 #[derive(Debug, Clone, Default, PartialEq, Eq, GetSize, Record)]
+#[record(table = "../../docs/formats/psx.md")]
 pub struct Grid {
     /// Left edge in vertex units with 12 fractional bits, like the other three.
     pub xmin: i32,
@@ -158,6 +159,7 @@ impl Pulse {
 
 /// An item that can be destroyed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, GetSize, Record)]
+#[record(table = "../../docs/formats/psx.md")]
 pub struct ChnkItem {
     /// Hash of the item's name.
     pub checksum: Hex<u32>,

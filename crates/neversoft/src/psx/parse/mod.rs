@@ -74,6 +74,7 @@ pub enum Kind {
 
 /// A placed model (FORMATS, PSX 2).
 #[derive(Debug, Clone, Default, PartialEq, Eq, GetSize, Record)]
+#[record(table = "../../docs/formats/psx.md")]
 pub struct Object {
     /// Bit 1: part of an animated character. The other bits are unknown.
     pub flags: Hex<u16>,
