@@ -4,7 +4,7 @@
 //! other. It is declared with `#[derive(Record)]`:
 //!
 //! ```
-//! use hpimount_record::{self as record, Pad, Record, Scope};
+//! use hpimount_record::{self as record, Pad, Record};
 //! use hpimount_containers::io::{Cursor, Endian};
 //!
 //! /// A sound with a range of notes.
@@ -19,12 +19,11 @@
 //!
 //! let bytes = [60, 0, 0, 0, 63, 0, 0, 0, 0, 0, 0, 128, 63, 0, 0];
 //! let mut cursor = Cursor::new(&bytes, 0, Endian::Little);
-//! let mut tone: Tone = record::read(&mut cursor, 0)?;
-//! assert_eq!(record::columns(&tone, 0), ["center", "ambient_r", "ambient_g", "ambient_b"]);
+//! let mut tone: Tone = record::read(&mut cursor)?;
+//! assert_eq!(record::columns(&tone), ["center", "ambient_r", "ambient_g", "ambient_b"]);
 //!
-//! let scope = Scope::default();
-//! record::set_cell(&mut tone, "ambient_g", "0.25", &scope).unwrap();
-//! assert_eq!(record::cells(&tone, &scope), ["60", "0.5", "0.25", "1"]);
+//! record::set_cell(&mut tone, "ambient_g", "0.25").unwrap();
+//! assert_eq!(record::cells(&tone), ["60", "0.5", "0.25", "1"]);
 //! # Ok::<(), hpimount_containers::io::Error>(())
 //! ```
 //!
@@ -34,7 +33,7 @@
 //! changes the named fields and keeps all other bytes. The functions here do this for
 //! all records; a [`Field`] does it for one type of field.
 //!
-//! Counts, offsets, and the choice of a layout are ordinary code around records.
+//! Counts, offsets, versions, and the choice of a layout are ordinary code around records.
 
 #![forbid(unsafe_code)]
 
@@ -47,7 +46,7 @@ mod value;
 mod writer;
 
 pub use self::number::float;
-pub use self::types::{Bits, Code, Enum, Fixed, Flags, Hex, Index, Kind, Named, Pad, Text, Words};
+pub use self::types::{Bits, Code, Flags, Hex, Index, Pad, Text};
 pub use self::value::{Problem, Value, shortened};
 pub use self::writer::Writer;
 pub use hpimount_record_derive::Record;
@@ -100,14 +99,6 @@ pub struct Member {
     pub is_json_only: bool,
     /// The names of the columns of an array. Without them, columns are numbered.
     pub parts: &'static [&'static str],
-    /// Selects the versions that have the field; all versions without it.
-    pub when: Option<fn(u32) -> bool>,
-}
-
-impl Member {
-    fn is_in(&self, version: u32) -> bool {
-        self.when.is_none_or(|is_in| is_in(version))
-    }
 }
 
 /// A type of fields.
@@ -117,19 +108,19 @@ pub trait Field: Any {
     ///
     /// # Errors
     /// Returns an error about `label` if too few bytes are left.
-    fn read(&mut self, cursor: &mut Cursor<'_>, version: u32, label: &'static str) -> Result<()>;
+    fn read(&mut self, cursor: &mut Cursor<'_>, label: &'static str) -> Result<()>;
 
     /// Appends the stored bytes.
     fn write(&self, to: &mut Writer);
 
     /// Returns the value as it is shown.
-    fn value(&self, scope: &Scope<'_>) -> Value;
+    fn value(&self) -> Value;
 
     /// Sets the parts that `value` names, and keeps the rest.
     ///
     /// # Errors
     /// Returns an error if it does not fit; the field may be changed in part.
-    fn set(&mut self, value: &Value, scope: &Scope<'_>) -> std::result::Result<(), Problem>;
+    fn set(&mut self, value: &Value) -> std::result::Result<(), Problem>;
 
     /// Returns whether there is nothing to show, as in zero padding.
     fn is_hidden(&self) -> bool {
@@ -142,69 +133,24 @@ pub trait Field: Any {
     }
 }
 
-/// A field of a known size, or a record without version-dependent fields.
+/// A field or record of a known size.
 pub trait FixedSize {
     /// The stored size in bytes.
     const SIZE: usize;
 }
 
-/// The context for showing and setting a value.
-#[derive(Clone, Copy)]
-pub struct Scope<'a> {
-    /// The version of the format.
-    pub version: u32,
-    /// The names of numbers.
-    pub names: &'a dyn Names,
-}
-
-impl Default for Scope<'_> {
-    fn default() -> Self {
-        Self {
-            version: 0,
-            names: &NoNames,
-        }
-    }
-}
-
-/// The names of numbers that are references, such as ids of assets.
-pub trait Names {
-    /// Returns the name of a number of this kind, see [`Kind`].
-    fn name(&self, kind: &'static str, number: i64) -> Option<String>;
-
-    /// Returns the number with this name.
-    fn number(&self, kind: &'static str, name: &str) -> Option<i64>;
-}
-
-/// No names: numbers are shown alone.
-#[derive(Debug)]
-pub struct NoNames;
-
-impl Names for NoNames {
-    fn name(&self, _kind: &'static str, _number: i64) -> Option<String> {
-        None
-    }
-
-    fn number(&self, _kind: &'static str, _name: &str) -> Option<i64> {
-        None
-    }
-}
-
-/// The fields of a record in a version, with their numbers.
-fn members(
-    record: &dyn Record,
-    version: u32,
-) -> impl Iterator<Item = (usize, &'static Member)> + use<> {
-    let members = record.description().members.iter().enumerate();
-    members.filter(move |(_, member)| member.is_in(version))
+/// The fields of a record, with their numbers.
+fn members(record: &dyn Record) -> impl Iterator<Item = (usize, &'static Member)> + use<> {
+    record.description().members.iter().enumerate()
 }
 
 /// Reads a record.
 ///
 /// # Errors
 /// Returns an error about the first field that is not complete.
-pub fn read<R: Record + Default>(cursor: &mut Cursor<'_>, version: u32) -> Result<R> {
+pub fn read<R: Record + Default>(cursor: &mut Cursor<'_>) -> Result<R> {
     let mut record = R::default();
-    fill(&mut record, cursor, version)?;
+    fill(&mut record, cursor)?;
     Ok(record)
 }
 
@@ -212,36 +158,30 @@ pub fn read<R: Record + Default>(cursor: &mut Cursor<'_>, version: u32) -> Resul
 ///
 /// # Errors
 /// Returns an error about the first field that is not complete.
-pub fn fill(record: &mut dyn Record, cursor: &mut Cursor<'_>, version: u32) -> Result<()> {
-    for (index, member) in members(record, version) {
-        record
-            .field_mut(index)
-            .read(cursor, version, member.label)?;
+pub fn fill(record: &mut dyn Record, cursor: &mut Cursor<'_>) -> Result<()> {
+    for (index, member) in members(record) {
+        record.field_mut(index).read(cursor, member.label)?;
     }
     Ok(())
 }
 
 /// Appends the bytes of a record.
 pub fn write(record: &dyn Record, to: &mut Writer) {
-    for (index, _) in members(record, to.version) {
+    for (index, _) in members(record) {
         record.field(index).write(to);
     }
 }
 
 /// Returns the names and values of the fields. Padding is left out if it is zero.
-pub fn entries(
-    record: &dyn Record,
-    scope: &Scope<'_>,
-) -> impl Iterator<Item = (&'static str, Value)> {
-    let fields =
-        members(record, scope.version).map(|(index, member)| (member.name, record.field(index)));
+pub fn entries(record: &dyn Record) -> impl Iterator<Item = (&'static str, Value)> {
+    let fields = members(record).map(|(index, member)| (member.name, record.field(index)));
     let shown = fields.filter(|(_, field)| !field.is_hidden());
-    shown.map(|(name, field)| (name, field.value(scope)))
+    shown.map(|(name, field)| (name, field.value()))
 }
 
 /// Returns [`entries`] as a map.
-pub fn value(record: &dyn Record, scope: &Scope<'_>) -> Value {
-    let entries = entries(record, scope);
+pub fn value(record: &dyn Record) -> Value {
+    let entries = entries(record);
     Value::Map(entries.map(|(name, value)| (name.into(), value)).collect())
 }
 
@@ -249,48 +189,38 @@ pub fn value(record: &dyn Record, scope: &Scope<'_>) -> Value {
 ///
 /// # Errors
 /// Returns an error about the first field that cannot be changed so.
-pub fn set(
-    record: &mut dyn Record,
-    value: &Value,
-    scope: &Scope<'_>,
-) -> std::result::Result<(), Problem> {
+pub fn set(record: &mut dyn Record, value: &Value) -> std::result::Result<(), Problem> {
     for (name, value) in value.as_map()? {
-        let named = members(record, scope.version).find(|(_, member)| member.name == name);
+        let named = members(record).find(|(_, member)| member.name == name);
         let Some((index, member)) = named else {
             return Err(Problem::new("is not a field here").within(name));
         };
         let field = record.field_mut(index);
         if member.is_derived {
-            if field.value(scope).to_string() != value.to_string() {
+            if field.value().to_string() != value.to_string() {
                 return Err(
                     Problem::new("follows from other values, and cannot be changed").within(name),
                 );
             }
             continue;
         }
-        field
-            .set(value, scope)
-            .map_err(|problem| problem.within(name))?;
+        field.set(value).map_err(|problem| problem.within(name))?;
     }
     Ok(())
 }
 
 /// The fields in tables, with their numbers.
-fn in_tables(record: &dyn Record, version: u32) -> impl Iterator<Item = (usize, &'static Member)> {
-    members(record, version)
+fn in_tables(record: &dyn Record) -> impl Iterator<Item = (usize, &'static Member)> {
+    members(record)
         .filter(|&(index, member)| !member.is_json_only && !record.field(index).is_padding())
 }
 
-/// Returns the columns of a table of such records. They depend only on the version and
-/// on the type of `record`, which may be any instance.
-pub fn columns(record: &dyn Record, version: u32) -> Vec<String> {
-    let scope = Scope {
-        version,
-        ..Scope::default()
-    };
+/// Returns the columns of a table of such records. They depend only on
+/// the type of `record`, which may be any instance.
+pub fn columns(record: &dyn Record) -> Vec<String> {
     let mut columns = Vec::new();
-    for (index, member) in in_tables(record, version) {
-        let value = record.field(index).value(&scope);
+    for (index, member) in in_tables(record) {
+        let value = record.field(index).value();
         value.add_columns(member.name, member.parts, &mut |column| {
             columns.push(column)
         });
@@ -299,16 +229,16 @@ pub fn columns(record: &dyn Record, version: u32) -> Vec<String> {
 }
 
 /// Calls `add` with the value of each column.
-pub fn leaves(record: &dyn Record, scope: &Scope<'_>, add: &mut dyn FnMut(Value)) {
-    for (index, _) in in_tables(record, scope.version) {
-        record.field(index).value(scope).into_leaves(add);
+pub fn leaves(record: &dyn Record, add: &mut dyn FnMut(Value)) {
+    for (index, _) in in_tables(record) {
+        record.field(index).value().into_leaves(add);
     }
 }
 
 /// Returns the cells of a record, one for each column.
-pub fn cells(record: &dyn Record, scope: &Scope<'_>) -> Vec<String> {
+pub fn cells(record: &dyn Record) -> Vec<String> {
     let mut cells = Vec::new();
-    leaves(record, scope, &mut |leaf| cells.push(leaf.to_string()));
+    leaves(record, &mut |leaf| cells.push(leaf.to_string()));
     cells
 }
 
@@ -318,10 +248,9 @@ pub fn with_cell(
     record: &dyn Record,
     column: &str,
     text: &str,
-    scope: &Scope<'_>,
 ) -> Option<(&'static Member, Value)> {
-    in_tables(record, scope.version).find_map(|(index, member)| {
-        let value = record.field(index).value(scope);
+    in_tables(record).find_map(|(index, member)| {
+        let value = record.field(index).value();
         let value = value.with_leaf(member.name, member.parts, column, text)?;
         Some((member, value))
     })
@@ -335,16 +264,11 @@ pub fn set_cell(
     record: &mut dyn Record,
     column: &str,
     text: &str,
-    scope: &Scope<'_>,
 ) -> std::result::Result<(), Problem> {
-    let Some((member, value)) = with_cell(record, column, text, scope) else {
+    let Some((member, value)) = with_cell(record, column, text) else {
         return Err(Problem::new("is not a column here").within(column));
     };
-    set(
-        record,
-        &Value::Map(vec![(member.name.into(), value)]),
-        scope,
-    )
+    set(record, &Value::Map(vec![(member.name.into(), value)]))
 }
 
 /// A field of a record with its storage location.
@@ -359,10 +283,10 @@ pub struct Placed {
 }
 
 /// Returns the visible fields of a record with their locations.
-pub fn placed(record: &dyn Record, version: u32) -> impl Iterator<Item = Placed> {
+pub fn placed(record: &dyn Record) -> impl Iterator<Item = Placed> {
     // The byte order does not matter for lengths.
-    let mut written = Writer::new(Endian::Little, version);
-    let fields = members(record, version).map(move |(number, member)| {
+    let mut written = Writer::new(Endian::Little);
+    let fields = members(record).map(move |(number, member)| {
         let offset = written.bytes.len();
         record.field(number).write(&mut written);
         Placed {
@@ -376,10 +300,10 @@ pub fn placed(record: &dyn Record, version: u32) -> impl Iterator<Item = Placed>
 
 /// Returns a table of the fields of a record, in Markdown: offset, name, type and
 /// meaning.
-pub fn field_table(record: &dyn Record, version: u32) -> String {
+fn field_table(record: &dyn Record) -> String {
     let mut table = String::from("| offset | field | type | |\n|--:|---|---|---|\n");
-    let mut offset = Writer::new(Endian::Little, version);
-    for (index, member) in members(record, version) {
+    let mut offset = Writer::new(Endian::Little);
+    for (index, member) in members(record) {
         let at = offset.bytes.len();
         let Member {
             name, kind, doc, ..
@@ -390,7 +314,7 @@ pub fn field_table(record: &dyn Record, version: u32) -> String {
     table
 }
 
-/// Asserts that a Markdown file has the [`field_table`] of a record, after a comment with
+/// Asserts that a Markdown file has the table of the fields of a record, after a comment with
 /// its name.
 ///
 /// # Panics
@@ -398,18 +322,18 @@ pub fn field_table(record: &dyn Record, version: u32) -> String {
 #[doc(hidden)]
 pub fn check_table(record: &dyn Record, path: &str, text: &str) {
     let name = record.description().name;
-    let table = format!("<!-- {name} -->\n{}\n", field_table(record, 0));
+    let table = format!("<!-- {name} -->\n{}\n", field_table(record));
     assert!(text.contains(&table), "{path} should have:\n{table}");
 }
 
 /// Asserts that random records survive every round trip: writing returns the bytes that
 /// were read; setting their own JSON and cells changes nothing; and setting their JSON
-/// in another record copies it.
+/// or cells in another record copies them.
 ///
 /// # Panics
 /// Panics if one does not.
 #[doc(hidden)]
-pub fn check_ways_back<R: Record + Default>(versions: u32) {
+pub fn check_ways_back<R: Record + Default>() {
     let mut state = 1_u64;
     let mut random = || {
         state = state
@@ -417,72 +341,78 @@ pub fn check_ways_back<R: Record + Default>(versions: u32) {
             .wrapping_add(1);
         (state >> 56) as u8
     };
-    for (endian, version) in (0..versions).flat_map(|v| [(Endian::Little, v), (Endian::Big, v)]) {
-        let size = written(&R::default(), endian, version).len();
+    for endian in [Endian::Little, Endian::Big] {
+        let size = written(&R::default(), endian).len();
         for _ in 0..32 {
             let bytes: Vec<u8> = (0..size).map(|_| random()).collect();
-            check_way_back::<R>(&bytes, endian, version);
+            check_way_back::<R>(&bytes, endian);
         }
     }
 }
 
-fn written(record: &dyn Record, endian: Endian, version: u32) -> Vec<u8> {
-    let mut writer = Writer::new(endian, version);
+fn written(record: &dyn Record, endian: Endian) -> Vec<u8> {
+    let mut writer = Writer::new(endian);
     write(record, &mut writer);
     writer.bytes
 }
 
-fn check_way_back<R: Record + Default>(bytes: &[u8], endian: Endian, version: u32) {
-    let scope = Scope {
-        version,
-        ..Scope::default()
-    };
+fn check_way_back<R: Record + Default>(bytes: &[u8], endian: Endian) {
     let read = |bytes: &[u8]| -> R {
-        read(&mut Cursor::new(bytes, 0, endian), version).expect("the size is right")
+        read(&mut Cursor::new(bytes, 0, endian)).expect("the size is right")
     };
     let mut record = read(bytes);
-    assert_eq!(written(&record, endian, version), bytes, "as it was read");
-    let json = value(&record, &scope).to_string();
+    assert_eq!(written(&record, endian), bytes, "as it was read");
+    let json = value(&record).to_string();
     let shown = Value::parse(&json).expect("it is JSON");
-    set(&mut record, &shown, &scope).unwrap_or_else(|problem| panic!("{problem}"));
-    let columns = columns(&R::default(), version);
-    for (column, cell) in columns.iter().zip(cells(&record, &scope)) {
-        let set = set_cell(&mut record, column, &cell, &scope);
+    set(&mut record, &shown).unwrap_or_else(|problem| panic!("{problem}"));
+    let (columns, row) = (columns(&R::default()), cells(&record));
+    for (column, cell) in columns.iter().zip(&row) {
+        let set = set_cell(&mut record, column, cell);
         set.unwrap_or_else(|problem| panic!("{problem}"));
     }
-    assert_eq!(written(&record, endian, version), bytes, "from {json}");
-    // The NULs of texts are at the same positions in both records.
+    assert_eq!(written(&record, endian), bytes, "from {json}");
+    // Every byte differs, but the NULs of texts are at the same positions.
     let other: Vec<u8> = bytes
         .iter()
         .map(|&byte| if byte == 0 { 0 } else { byte % 254 + 1 })
         .collect();
-    let mut other = read(&other);
+    let mut copy = read(&other);
     for (name, value) in shown.as_map().expect("a record is a map") {
-        let (index, _) = members(&other, version)
-            .find(|(_, member)| member.name == name)
-            .expect("each key is a field");
-        let set = other.field_mut(index).set(value, &scope);
-        set.unwrap_or_else(|problem| panic!("{}", problem.within(name)));
+        set_any(&mut copy, name, value);
     }
-    assert_eq!(value(&other, &scope).to_string(), json);
+    assert_eq!(value(&copy).to_string(), json);
+    let mut copy = read(&other);
+    for (column, cell) in columns.iter().zip(&row) {
+        let (member, value) = with_cell(&copy, column, cell).expect("it is a column");
+        set_any(&mut copy, member.name, &value);
+    }
+    assert_eq!(cells(&copy), row);
+}
+
+/// Sets a field, even a derived one.
+fn set_any(record: &mut dyn Record, name: &str, value: &Value) {
+    let named = members(record).find(|(_, member)| member.name == name);
+    let (index, _) = named.expect("it is a field");
+    let set = record.field_mut(index).set(value);
+    set.unwrap_or_else(|problem| panic!("{}", problem.within(name)));
 }
 
 /// A record as a field of another.
 impl<R: Record> Field for R {
-    fn read(&mut self, cursor: &mut Cursor<'_>, version: u32, _label: &'static str) -> Result<()> {
-        fill(self, cursor, version)
+    fn read(&mut self, cursor: &mut Cursor<'_>, _label: &'static str) -> Result<()> {
+        fill(self, cursor)
     }
 
     fn write(&self, to: &mut Writer) {
         write(self, to);
     }
 
-    fn value(&self, scope: &Scope<'_>) -> Value {
-        value(self, scope)
+    fn value(&self) -> Value {
+        value(self)
     }
 
-    fn set(&mut self, value: &Value, scope: &Scope<'_>) -> std::result::Result<(), Problem> {
-        set(self, value, scope)
+    fn set(&mut self, value: &Value) -> std::result::Result<(), Problem> {
+        set(self, value)
     }
 }
 

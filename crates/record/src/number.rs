@@ -2,13 +2,13 @@
 
 use hpimount_containers::io::{Cursor, Result};
 
-use super::{Field, FixedSize, Problem, Scope, Value, Writer};
+use super::{Field, FixedSize, Problem, Value, Writer};
 
 macro_rules! integers {
     ($($type:ident)*) => {$(
         impl Field for $type {
             #[inline]
-            fn read(&mut self, cursor: &mut Cursor<'_>, _version: u32, label: &'static str) -> Result<()> {
+            fn read(&mut self, cursor: &mut Cursor<'_>, label: &'static str) -> Result<()> {
                 *self = cursor.$type(label)?;
                 Ok(())
             }
@@ -17,11 +17,11 @@ macro_rules! integers {
                 to.number(self.to_le_bytes());
             }
 
-            fn value(&self, _scope: &Scope<'_>) -> Value {
+            fn value(&self) -> Value {
                 Value::Integer((*self).into())
             }
 
-            fn set(&mut self, value: &Value, _scope: &Scope<'_>) -> std::result::Result<(), Problem> {
+            fn set(&mut self, value: &Value) -> std::result::Result<(), Problem> {
                 *self = Stored::from_value(value)?;
                 Ok(())
             }
@@ -68,7 +68,7 @@ pub trait Stored: Field + FixedSize + Copy + Default {
 }
 
 impl Field for f32 {
-    fn read(&mut self, cursor: &mut Cursor<'_>, _version: u32, label: &'static str) -> Result<()> {
+    fn read(&mut self, cursor: &mut Cursor<'_>, label: &'static str) -> Result<()> {
         *self = cursor.f32(label)?;
         Ok(())
     }
@@ -77,11 +77,11 @@ impl Field for f32 {
         to.number(self.to_le_bytes());
     }
 
-    fn value(&self, _scope: &Scope<'_>) -> Value {
+    fn value(&self) -> Value {
         Value::Float(*self)
     }
 
-    fn set(&mut self, value: &Value, _scope: &Scope<'_>) -> std::result::Result<(), Problem> {
+    fn set(&mut self, value: &Value) -> std::result::Result<(), Problem> {
         *self =
             float(value).ok_or_else(|| Problem::needs(value, "a number that fits into 32 bits"))?;
         Ok(())
@@ -117,26 +117,26 @@ impl FixedSize for f32 {
 }
 
 impl<F: Field, const N: usize> Field for [F; N] {
-    fn read(&mut self, cursor: &mut Cursor<'_>, version: u32, label: &'static str) -> Result<()> {
+    fn read(&mut self, cursor: &mut Cursor<'_>, label: &'static str) -> Result<()> {
         self.iter_mut()
-            .try_for_each(|field| field.read(cursor, version, label))
+            .try_for_each(|field| field.read(cursor, label))
     }
 
     fn write(&self, to: &mut Writer) {
         self.iter().for_each(|field| field.write(to));
     }
 
-    fn value(&self, scope: &Scope<'_>) -> Value {
-        Value::List(self.iter().map(|field| field.value(scope)).collect())
+    fn value(&self) -> Value {
+        Value::List(self.iter().map(|field| field.value()).collect())
     }
 
-    fn set(&mut self, value: &Value, scope: &Scope<'_>) -> std::result::Result<(), Problem> {
+    fn set(&mut self, value: &Value) -> std::result::Result<(), Problem> {
         let values = match value {
             Value::List(values) if values.len() == N => values,
             other => return Err(Problem::needs(other, format_args!("a list of {N}"))),
         };
         for (index, (field, value)) in self.iter_mut().zip(values).enumerate() {
-            let set = field.set(value, scope);
+            let set = field.set(value);
             set.map_err(|problem| problem.within(&format!("[{index}]")))?;
         }
         Ok(())

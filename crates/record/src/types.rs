@@ -7,17 +7,12 @@ use hpimount_containers::io::{Cursor, Endian, Result};
 use hpimount_containers::text::{windows_1252, windows_1252_byte};
 
 use super::number::Stored;
-use super::{Field, FixedSize, Problem, Scope, Value, Writer};
+use super::{Field, FixedSize, Problem, Value, Writer};
 
 /// The stored form of `N` bytes.
 macro_rules! stored_bytes {
     () => {
-        fn read(
-            &mut self,
-            cursor: &mut Cursor<'_>,
-            _version: u32,
-            label: &'static str,
-        ) -> Result<()> {
+        fn read(&mut self, cursor: &mut Cursor<'_>, label: &'static str) -> Result<()> {
             self.0.copy_from_slice(cursor.take(N, label)?);
             Ok(())
         }
@@ -45,7 +40,7 @@ impl<const N: usize> FixedSize for Pad<N> {
 impl<const N: usize> Field for Pad<N> {
     stored_bytes!();
 
-    fn value(&self, _scope: &Scope<'_>) -> Value {
+    fn value(&self) -> Value {
         Value::text(
             self.0
                 .iter()
@@ -54,7 +49,7 @@ impl<const N: usize> Field for Pad<N> {
         )
     }
 
-    fn set(&mut self, value: &Value, _scope: &Scope<'_>) -> std::result::Result<(), Problem> {
+    fn set(&mut self, value: &Value) -> std::result::Result<(), Problem> {
         self.0 = bytes(value).ok_or_else(|| {
             Problem::needs(value, format_args!("{N} bytes in hexadecimal digits"))
         })?;
@@ -120,11 +115,11 @@ impl<const N: usize> Text<N> {
 impl<const N: usize> Field for Text<N> {
     stored_bytes!();
 
-    fn value(&self, _scope: &Scope<'_>) -> Value {
+    fn value(&self) -> Value {
         Value::text(self.text())
     }
 
-    fn set(&mut self, value: &Value, _scope: &Scope<'_>) -> std::result::Result<(), Problem> {
+    fn set(&mut self, value: &Value) -> std::result::Result<(), Problem> {
         let text = match value {
             Value::List(_) | Value::Map(_) => return Err(Problem::needs(value, "a text")),
             other => other.to_string(),
@@ -157,7 +152,7 @@ impl FixedSize for Code {
 }
 
 impl Field for Code {
-    fn read(&mut self, cursor: &mut Cursor<'_>, _version: u32, label: &'static str) -> Result<()> {
+    fn read(&mut self, cursor: &mut Cursor<'_>, label: &'static str) -> Result<()> {
         self.0 = cursor.u32(label)?.to_le_bytes();
         Ok(())
     }
@@ -166,15 +161,15 @@ impl Field for Code {
         to.number(self.0);
     }
 
-    fn value(&self, _scope: &Scope<'_>) -> Value {
+    fn value(&self) -> Value {
         match self.0.is_ascii() && !self.0.iter().any(u8::is_ascii_control) {
             true => Value::text(self.0.escape_ascii().to_string()),
             false => Value::text(format!("{:#010x}", u32::from_le_bytes(self.0))),
         }
     }
 
-    fn set(&mut self, value: &Value, scope: &Scope<'_>) -> std::result::Result<(), Problem> {
-        if *value == self.value(scope) {
+    fn set(&mut self, value: &Value) -> std::result::Result<(), Problem> {
+        if *value == self.value() {
             return Ok(());
         }
         self.0 = match value {
@@ -196,98 +191,21 @@ impl<T: FixedSize> FixedSize for Hex<T> {
 }
 
 impl<T: Stored> Field for Hex<T> {
-    fn read(&mut self, cursor: &mut Cursor<'_>, version: u32, label: &'static str) -> Result<()> {
-        self.0.read(cursor, version, label)
+    fn read(&mut self, cursor: &mut Cursor<'_>, label: &'static str) -> Result<()> {
+        self.0.read(cursor, label)
     }
 
     fn write(&self, to: &mut Writer) {
         self.0.write(to);
     }
 
-    fn value(&self, _scope: &Scope<'_>) -> Value {
+    fn value(&self) -> Value {
         let digits = 2 * T::SIZE;
         Value::text(format!("0x{:0digits$X}", self.0.to_number()))
     }
 
-    fn set(&mut self, value: &Value, scope: &Scope<'_>) -> std::result::Result<(), Problem> {
-        self.0.set(value, scope)
-    }
-}
-
-macro_rules! delegated {
-    () => {
-        fn read(
-            &mut self,
-            cursor: &mut Cursor<'_>,
-            version: u32,
-            label: &'static str,
-        ) -> Result<()> {
-            self.stored.read(cursor, version, label)
-        }
-
-        fn write(&self, to: &mut Writer) {
-            self.stored.write(to);
-        }
-    };
-}
-
-/// The words of an [`Enum`].
-pub trait Words: 'static {
-    /// The numbers and their words.
-    const WORDS: &'static [(i64, &'static str)];
-}
-
-/// A number shown as a word. Numbers without a word stay numbers.
-#[derive(GetSize)]
-#[get_size(ignore(W))]
-pub struct Enum<T, W> {
-    /// The number.
-    pub stored: T,
-    #[get_size(ignore)]
-    words: PhantomData<fn() -> W>,
-}
-
-impl<T: Stored, W: Words> Enum<T, W> {
-    /// Creates the field of a number.
-    pub fn of(stored: T) -> Self {
-        Self {
-            stored,
-            words: PhantomData,
-        }
-    }
-
-    /// Returns the word of the number.
-    pub fn word(&self) -> Option<&'static str> {
-        let number = self.stored.to_number();
-        W::WORDS
-            .iter()
-            .find(|(other, _)| *other == number)
-            .map(|&(_, word)| word)
-    }
-}
-
-impl<T: Stored, W: Words> Field for Enum<T, W> {
-    delegated!();
-
-    fn value(&self, _scope: &Scope<'_>) -> Value {
-        match self.word() {
-            Some(word) => Value::text(word),
-            None => Value::Integer(self.stored.to_number()),
-        }
-    }
-
-    fn set(&mut self, value: &Value, _scope: &Scope<'_>) -> std::result::Result<(), Problem> {
-        let text = value.to_string();
-        let known = W::WORDS
-            .iter()
-            .find(|(_, word)| word.eq_ignore_ascii_case(&text));
-        self.stored = match known {
-            Some((number, _)) => T::from_number(*number).unwrap_or_default(),
-            None => {
-                T::from_value(value).map_err(|_| Problem::needs(value, "a known word or number"))?
-            }
-        };
-        Ok(())
+    fn set(&mut self, value: &Value) -> std::result::Result<(), Problem> {
+        self.0.set(value)
     }
 }
 
@@ -345,16 +263,16 @@ impl<T: Stored, B: Bits> Flags<T, B> {
 }
 
 impl<T: Stored, B: Bits> Field for Flags<T, B> {
-    fn read(&mut self, cursor: &mut Cursor<'_>, version: u32, label: &'static str) -> Result<()> {
+    fn read(&mut self, cursor: &mut Cursor<'_>, label: &'static str) -> Result<()> {
         self.is_reversed = B::REVERSED_IN_BIG && cursor.endian() == Endian::Big;
-        self.stored.read(cursor, version, label)
+        self.stored.read(cursor, label)
     }
 
     fn write(&self, to: &mut Writer) {
         self.stored.write(to);
     }
 
-    fn value(&self, _scope: &Scope<'_>) -> Value {
+    fn value(&self) -> Value {
         let digits = 2 + 2 * T::SIZE;
         let stored = Value::text(format!("{:#0digits$x}", self.stored.to_number()));
         let groups = self
@@ -365,7 +283,7 @@ impl<T: Stored, B: Bits> Field for Flags<T, B> {
 
     /// Sets the whole number or groups, whichever changed. If both changed, they must
     /// agree.
-    fn set(&mut self, value: &Value, _scope: &Scope<'_>) -> std::result::Result<(), Problem> {
+    fn set(&mut self, value: &Value) -> std::result::Result<(), Problem> {
         let Value::Map(_) = value else {
             self.stored = T::from_value(value)?;
             return Ok(());
@@ -403,41 +321,6 @@ impl<T: Stored, B: Bits> Field for Flags<T, B> {
     }
 }
 
-/// A number in steps of 1 / `STEPS`.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize)]
-pub struct Fixed<T, const STEPS: u32> {
-    /// The number of steps.
-    pub stored: T,
-}
-
-impl<T: Stored, const STEPS: u32> Fixed<T, STEPS> {
-    /// Returns the number.
-    pub fn number(&self) -> f32 {
-        (self.stored.to_number() as f64 / f64::from(STEPS)) as f32
-    }
-}
-
-impl<T: Stored, const STEPS: u32> Field for Fixed<T, STEPS> {
-    delegated!();
-
-    fn value(&self, _scope: &Scope<'_>) -> Value {
-        Value::Double(self.stored.to_number() as f64 / f64::from(STEPS))
-    }
-
-    fn set(&mut self, value: &Value, _scope: &Scope<'_>) -> std::result::Result<(), Problem> {
-        let steps = value
-            .number()
-            .map(|number| (number * f64::from(STEPS)).round() as i64);
-        self.stored = steps.and_then(T::from_number).ok_or_else(|| {
-            Problem::needs(
-                value,
-                format_args!("a number that fits in steps of 1/{STEPS}"),
-            )
-        })?;
-        Ok(())
-    }
-}
-
 /// An index, or none if all its bits are set.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Index<T> {
@@ -462,9 +345,15 @@ fn all_bits<T: Stored>() -> i64 {
 }
 
 impl<T: Stored> Field for Index<T> {
-    delegated!();
+    fn read(&mut self, cursor: &mut Cursor<'_>, label: &'static str) -> Result<()> {
+        self.stored.read(cursor, label)
+    }
 
-    fn value(&self, _scope: &Scope<'_>) -> Value {
+    fn write(&self, to: &mut Writer) {
+        self.stored.write(to);
+    }
+
+    fn value(&self) -> Value {
         match self.get() {
             Some(index) => Value::Integer(index as i64),
             // A negative index other than -1.
@@ -473,7 +362,7 @@ impl<T: Stored> Field for Index<T> {
         }
     }
 
-    fn set(&mut self, value: &Value, _scope: &Scope<'_>) -> std::result::Result<(), Problem> {
+    fn set(&mut self, value: &Value) -> std::result::Result<(), Problem> {
         self.stored = match value {
             Value::Null => T::from_number(-1)
                 .or_else(|| T::from_number(all_bits::<T>()))
@@ -484,120 +373,38 @@ impl<T: Stored> Field for Index<T> {
     }
 }
 
-/// The kind of things that the numbers of a [`Named`] refer to.
-pub trait Kind: 'static {
-    /// The kind in requests to [`super::Names`].
-    const KIND: &'static str;
-}
-
-/// A number that refers to something with a name, and is shown with it.
-#[derive(GetSize)]
-#[get_size(ignore(K))]
-pub struct Named<T, K> {
-    /// The number.
-    pub stored: T,
-    #[get_size(ignore)]
-    kind: PhantomData<fn() -> K>,
-}
-
-impl<T: Stored, K: Kind> Named<T, K> {
-    /// Creates the field of a number.
-    pub fn of(stored: T) -> Self {
-        Self {
-            stored,
-            kind: PhantomData,
-        }
-    }
-}
-
-impl<T: Stored, K: Kind> Field for Named<T, K> {
-    delegated!();
-
-    fn value(&self, scope: &Scope<'_>) -> Value {
-        let number = self.stored.to_number();
-        let name = scope
-            .names
-            .name(K::KIND, number)
-            .map_or(Value::Null, Value::text);
-        Value::Map(vec![
-            ("".into(), Value::Integer(number)),
-            ("name".into(), name),
-        ])
-    }
-
-    /// Sets the number or the name, whichever changed. If both changed, they must
-    /// agree.
-    fn set(&mut self, value: &Value, scope: &Scope<'_>) -> std::result::Result<(), Problem> {
-        let before = self.value(scope);
-        let (number, name) = match value {
-            Value::Map(_) => (value.get(""), value.get("name")),
-            Value::Text(_) if value.integer().is_none() => (None, Some(value)),
-            other => (Some(other), None),
-        };
-        let number = number.filter(|number| number.integer() != Some(self.stored.to_number()));
-        let number = number.map(T::from_value).transpose()?;
-        let name = name.filter(|name| Some(*name) != before.get("name") && **name != Value::Null);
-        let named = name.map(|name| {
-            let number = scope.names.number(K::KIND, &name.to_string());
-            let number = number.and_then(T::from_number);
-            number
-                .ok_or_else(|| Problem::new(format!("nothing is called \"{}\"", name.shortened())))
-        });
-        match (number, named.transpose()?) {
-            (Some(number), Some(named)) if number.to_number() != named.to_number() => {
-                return Err(Problem::new(
-                    "number and name were changed, and do not agree",
-                ));
-            }
-            (Some(number), _) | (None, Some(number)) => self.stored = number,
-            (None, None) => {}
-        }
-        Ok(())
-    }
-}
-
-macro_rules! with_marker {
-    ($($type:ident { $($field:ident),* })*) => {$(
-        impl<T: std::fmt::Debug, M> std::fmt::Debug for $type<T, M> {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                self.stored.fmt(f)
-            }
-        }
-
-        impl<T: Clone, M> Clone for $type<T, M> {
-            fn clone(&self) -> Self {
-                Self { stored: self.stored.clone(), $($field: self.$field),* }
-            }
-        }
-
-        impl<T: Copy, M> Copy for $type<T, M> {}
-
-        impl<T: Default, M> Default for $type<T, M> {
-            fn default() -> Self {
-                Self { stored: T::default(), $($field: Default::default()),* }
-            }
-        }
-
-        impl<T: PartialEq, M> PartialEq for $type<T, M> {
-            fn eq(&self, other: &Self) -> bool {
-                self.stored == other.stored
-            }
-        }
-
-        impl<T: FixedSize, M> FixedSize for $type<T, M> {
-            const SIZE: usize = T::SIZE;
-        }
-    )*};
-}
-
 // A derive would require the traits of the marker, too.
-with_marker! {
-    Enum { words }
-    Flags { is_reversed, bits }
-    Named { kind }
+impl<T: std::fmt::Debug, B> std::fmt::Debug for Flags<T, B> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.stored.fmt(f)
+    }
 }
 
-impl<T: FixedSize, const STEPS: u32> FixedSize for Fixed<T, STEPS> {
+impl<T: Copy, B> Clone for Flags<T, B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: Copy, B> Copy for Flags<T, B> {}
+
+impl<T: Default, B> Default for Flags<T, B> {
+    fn default() -> Self {
+        Self {
+            stored: T::default(),
+            is_reversed: false,
+            bits: PhantomData,
+        }
+    }
+}
+
+impl<T: PartialEq, B> PartialEq for Flags<T, B> {
+    fn eq(&self, other: &Self) -> bool {
+        self.stored == other.stored
+    }
+}
+
+impl<T: FixedSize, B> FixedSize for Flags<T, B> {
     const SIZE: usize = T::SIZE;
 }
 

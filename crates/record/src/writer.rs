@@ -9,17 +9,14 @@ pub struct Writer {
     pub bytes: Vec<u8>,
     /// The byte order of numbers.
     pub endian: Endian,
-    /// The version of the format.
-    pub version: u32,
 }
 
 impl Writer {
     /// Creates a writer without bytes.
-    pub fn new(endian: Endian, version: u32) -> Self {
+    pub fn new(endian: Endian) -> Self {
         Self {
             bytes: Vec::new(),
             endian,
-            version,
         }
     }
 

@@ -46,7 +46,7 @@ pub fn records<R: Record + Default + FixedSize>(
     field: &'static str,
 ) -> Result<Vec<R>> {
     let count = cursor.check_count(count.into(), R::SIZE, field)?;
-    (0..count).map(|_| record::read(cursor, 0)).collect()
+    (0..count).map(|_| record::read(cursor)).collect()
 }
 
 /// Adds an item to `items` and lets `read` fill it in. If `read` fails, the

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use hpimount_record::{self as record, Record, Scope, Value};
+use hpimount_record::{self as record, Record, Value};
 
 use super::AssetContext;
 use super::edit::{Edit, What};
@@ -109,7 +109,7 @@ pub fn of_record(
     column: &str,
     text: &str,
 ) -> Option<(String, Value)> {
-    let (member, value) = record::with_cell(record, column, text, &Scope::default())?;
+    let (member, value) = record::with_cell(record, column, text)?;
     (!member.is_derived).then(|| (format!("{path}.{}", member.name), value))
 }
 

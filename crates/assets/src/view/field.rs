@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use hpimount_containers::io::{Cursor, Endian};
-use hpimount_record::{self as record, Placed, Record, Scope, Value, Writer};
+use hpimount_record::{self as record, Placed, Record, Value, Writer};
 
 use super::place::Encoded;
 
@@ -29,7 +29,7 @@ pub(crate) fn stored_fields<'a, R: Record + Clone>(
     endian: Endian,
 ) -> impl Iterator<Item = StoredField<'a>> {
     let copy: CopyOf<'a> = Rc::new(|| Box::new(record.clone()));
-    let fields = record::placed(record, Scope::default().version);
+    let fields = record::placed(record);
     fields.map(move |field| StoredField {
         start,
         endian,
@@ -53,7 +53,7 @@ impl StoredField<'_> {
     /// Returns the value of the field.
     pub fn value(&self) -> Value {
         let record = (self.record)();
-        record.field(self.field.number).value(&Scope::default())
+        record.field(self.field.number).value()
     }
 
     /// Returns the element with this number of a list.
@@ -68,10 +68,9 @@ impl StoredField<'_> {
     /// unchanged.
     pub(super) fn encode(&self, edited: &Value) -> Result<Option<(usize, Encoded)>, String> {
         let mut record = (self.record)();
-        let scope = Scope::default();
         let old = self.bytes(&*record);
         let field = record.field_mut(self.field.number);
-        let (value, parts) = match (self.element, field.value(&scope)) {
+        let (value, parts) = match (self.element, field.value()) {
             (Some(element), Value::List(mut values)) => {
                 let parts = values.len();
                 if let Some(value) = values.get_mut(element) {
@@ -81,7 +80,7 @@ impl StoredField<'_> {
             }
             _ => (edited.clone(), 1),
         };
-        field.set(&value, &scope).map_err(|problem| {
+        field.set(&value).map_err(|problem| {
             let path = problem.path();
             match path.is_empty() || path.starts_with('[') {
                 true => problem.reason().to_owned(),
@@ -113,10 +112,9 @@ impl StoredField<'_> {
             let field = record.field_mut(self.field.number);
             let bytes = vec![byte; size];
             let mut cursor = Cursor::new(&bytes, 0, self.endian);
-            let scope = Scope::default();
             // Neither call fails: `set` succeeded before with this size.
-            _ = field.read(&mut cursor, scope.version, self.field.member.label);
-            _ = field.set(value, &scope);
+            _ = field.read(&mut cursor, self.field.member.label);
+            _ = field.set(value);
             self.bytes(&*record)
         });
         none.iter()
@@ -127,7 +125,7 @@ impl StoredField<'_> {
 
     /// Returns the bytes of the field in a copy of the record.
     fn bytes(&self, record: &dyn Record) -> Vec<u8> {
-        let mut writer = Writer::new(self.endian, Scope::default().version);
+        let mut writer = Writer::new(self.endian);
         record.field(self.field.number).write(&mut writer);
         writer.bytes
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use hpimount_containers::io::Endian;
-use hpimount_record::{self as record, Record, Scope, Value};
+use hpimount_record::{self as record, Record, Value};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::field::{StoredField, stored_fields};
@@ -299,8 +299,7 @@ pub fn known<'a>(entries: impl IntoIterator<Item = Entry<'a>>) -> Node<'a> {
 
 /// Returns the fields of a record.
 pub fn entries<'a>(record: &dyn Record) -> Vec<Entry<'a>> {
-    let scope = Scope::default();
-    let entries = record::entries(record, &scope);
+    let entries = record::entries(record);
     entries.map(|(name, value)| (name, value.into())).collect()
 }
 
@@ -332,7 +331,7 @@ pub fn stored<'a, R: Record + Clone>(
 
 /// Returns a record as a map.
 pub fn of<'a>(record: &dyn Record) -> Node<'a> {
-    record::value(record, &Scope::default()).into()
+    record::value(record).into()
 }
 
 /// Returns the number of a record, its fields, and computed facts.

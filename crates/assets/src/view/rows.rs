@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use hpimount_record::{self as record, Record, Scope, Value};
+use hpimount_record::{self as record, Record, Value};
 
 use super::Table;
 
@@ -45,14 +45,12 @@ impl<'a> Rows<'a> {
         keys: [&'static str; N],
         records: impl Iterator<Item = ([Value; N], &'a R)> + 'a,
     ) -> Self {
-        let fields = record::columns(&R::default(), 0)
-            .into_iter()
-            .map(Cow::Owned);
+        let fields = record::columns(&R::default()).into_iter().map(Cow::Owned);
         Self {
             columns: keys.into_iter().map(Cow::Borrowed).chain(fields).collect(),
             rows: Box::new(records.map(|(keys, record)| {
                 let mut row = Vec::from(keys);
-                record::leaves(record, &Scope::default(), &mut |value| row.push(value));
+                record::leaves(record, &mut |value| row.push(value));
                 row
             })),
         }

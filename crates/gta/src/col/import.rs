@@ -7,7 +7,7 @@ use hpimount_assets::view::import::{Edit, Imported, NOT_THIS_FILE, Problems};
 use hpimount_assets::view::patches::Patches;
 use hpimount_containers::io::Endian;
 use hpimount_containers::text::windows_1252_byte;
-use hpimount_record::{Field, FixedSize, Problem, Scope, Value, Writer};
+use hpimount_record::{Field, FixedSize, Problem, Value, Writer};
 
 const SHAPES: &str = "shapes.tsv";
 const MODELS: &str = "models.tsv";
@@ -125,8 +125,8 @@ impl Shape {
 /// Returns the bytes of a field with this value.
 fn bytes<F: Field + Default>(text: &str) -> Result<Vec<u8>, Problem> {
     let mut field = F::default();
-    field.set(&Value::text(text.to_owned()), &Scope::default())?;
-    let mut writer = Writer::new(Endian::Little, 0);
+    field.set(&Value::text(text.to_owned()))?;
+    let mut writer = Writer::new(Endian::Little);
     field.write(&mut writer);
     Ok(writer.bytes)
 }

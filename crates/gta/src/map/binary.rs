@@ -138,11 +138,11 @@ pub fn parse(bytes: &[u8]) -> Result<Binary> {
     };
     let mut instances = entries(INSTANCES, Placed::SIZE, "instances")?;
     while instances.remaining() > 0 {
-        binary.instances.push(record::read(&mut instances, 0)?);
+        binary.instances.push(record::read(&mut instances)?);
     }
     let mut cars = entries(CARS, Car::SIZE, "cars")?;
     while cars.remaining() > 0 {
-        binary.cars.push(record::read(&mut cars, 0)?);
+        binary.cars.push(record::read(&mut cars)?);
     }
     for (kind, count) in counts.iter().enumerate() {
         if *count > 0 && ![INSTANCES, CARS].contains(&kind) {

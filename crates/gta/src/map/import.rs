@@ -11,7 +11,7 @@ use hpimount_assets::view::edited_table::{Added, Adding, Deleted, Differences, R
 use hpimount_assets::view::import::{Changed, Edit, Imported, NOT_THIS_FILE, Problems};
 use hpimount_assets::view::{AssetContext, ViewFormat};
 use hpimount_containers::io::Endian;
-use hpimount_record::{self as record, Record, Scope, Writer};
+use hpimount_record::{self as record, Record, Writer};
 
 /// Rules for editing the table of a section.
 const TEXT_RULES: Rules<'_> = Rules {
@@ -309,7 +309,7 @@ pub(super) fn import_binary(edit: &Edit<'_>, format: &ViewFormat) -> Result<Impo
             _ => None,
         };
         let record = record.ok_or(NOT_THIS_FILE)?;
-        let set = record::set_cell(record, &change.column, &change.text, &Scope::default());
+        let set = record::set_cell(record, &change.column, &change.text);
         if let Err(problem) = set {
             problems.add(change.problem(problem.reason()));
         }
@@ -338,7 +338,7 @@ fn stored(bytes: &[u8], binary: &Binary) -> Vec<u8> {
         if entries.is_empty() {
             return;
         }
-        let mut writer = Writer::new(Endian::Little, 0);
+        let mut writer = Writer::new(Endian::Little);
         entries
             .iter()
             .for_each(|entry| record::write(entry, &mut writer));

@@ -193,7 +193,7 @@ pub fn parse(bytes: &Bytes) -> Result<Ddm> {
 impl Object {
     fn read(mut cursor: Cursor<'_>, bytes: &Bytes) -> Result<Self> {
         let cursor = &mut cursor;
-        let header: ObjectHeader = record::read(cursor, 0)?;
+        let header: ObjectHeader = record::read(cursor)?;
         let materials = records(cursor, header.material_count, "materials")?;
         let mut list = |count: u32, unit: usize, field| {
             let count = cursor.check_count(count.into(), unit, field)?;

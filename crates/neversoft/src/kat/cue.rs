@@ -73,7 +73,7 @@ pub fn parse(bytes: &[u8]) -> Result<Cues, Error> {
     let mut table = Cues::default();
     while cursor.remaining() >= StoredCue::SIZE {
         let mut next = cursor.clone();
-        let stored: StoredCue = record::read(&mut next, 0)?;
+        let stored: StoredCue = record::read(&mut next)?;
         let head = [stored.marker, stored.program, stored.tone, stored.note];
         if head == END || stored == StoredCue::default() {
             break;

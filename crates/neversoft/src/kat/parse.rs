@@ -83,7 +83,7 @@ pub fn parse(bytes: &Bytes) -> Result<Kat> {
     let mut left = MAX_GROWTH * bytes.len() + MIN_DECODED;
     for index in 0..count {
         let mut entry = Entry {
-            stored: record::read(&mut cursor, 0)?,
+            stored: record::read(&mut cursor)?,
             ..Entry::default()
         };
         entry.measure(bytes.len(), &mut left);

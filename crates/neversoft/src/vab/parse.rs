@@ -257,7 +257,7 @@ impl Vab {
             let problem = format!("is \"{}\", should be pBAV", magic.escape_ascii());
             return Err(Error::damaged(0, "magic", problem));
         }
-        record::fill(&mut self.header, cursor, 0)
+        record::fill(&mut self.header, cursor)
     }
 
     /// Reads the programs with tones; their tables are consecutive.
@@ -266,7 +266,7 @@ impl Vab {
         let mut table = cursor.section(ProgramHeader::SIZE * slots, "programs")?;
         let mut tables = cursor.section(TONES * Tone::SIZE * count, "tones")?;
         for slot in 0..slots {
-            let header: ProgramHeader = record::read(&mut table, 0)?;
+            let header: ProgramHeader = record::read(&mut table)?;
             let tones = header.tones_count;
             if tones == 0 {
                 continue;
@@ -283,7 +283,7 @@ impl Vab {
             let mut own = tables.section(TONES * Tone::SIZE, "tones")?;
             let tones_offset = own.offset() as usize;
             let count = usize::from(tones).min(TONES);
-            let tones = (0..count).map(|_| record::read(&mut own, 0));
+            let tones = (0..count).map(|_| record::read(&mut own));
             self.programs.push(Program {
                 slot,
                 header,

@@ -155,7 +155,7 @@ fn read_header(bytes: &[u8]) -> Result<Header> {
         _ => Endian::Big,
     };
     let mut file = Cursor::new(bytes, 0, endian);
-    let mut header: Header = record::read(&mut file.section(Header::SIZE, "header")?, 0)?;
+    let mut header: Header = record::read(&mut file.section(Header::SIZE, "header")?)?;
     if !(1..=MAX_RATE).contains(&header.rate) {
         return Err(Error::damaged(16, "rate", format!("is {}", header.rate)));
     }

@@ -13,15 +13,12 @@ use syn::{Attribute, Data, DeriveInput, Error, Expr, Fields, Lit, LitStr, Meta, 
 /// * `name = "…"`: the name under which it is shown, if it is not the field's own;
 /// * `derived`: a count, size or offset that the writer computes; cannot be edited;
 /// * `json`: shown in JSON, without columns in tables;
-/// * `parts = "r g b"`: the names of the columns of an array;
-/// * `when = function`: the field exists if `fn(u32) -> bool` returns true for the
-///   version.
+/// * `parts = "r g b"`: the names of the columns of an array.
 ///
 /// The derive adds a test, which reads records from random bytes, shows, sets and writes
-/// them, and expects the same bytes. `#[record(…)]` on the structure takes
-/// * `versions = 3`: the number of versions to test, counted from 0;
-/// * `table = "…"`: a Markdown file, relative to the folder of the crate. Another test
-///   compares its table of fields after a comment `<!-- Name -->` with the structure.
+/// them, and expects the same bytes. `#[record(table = "…")]` on the structure names a
+/// Markdown file, relative to the folder of the crate. Another test compares its table of
+/// fields after a comment `<!-- Name -->` with the structure.
 #[proc_macro_derive(Record, attributes(record))]
 pub fn derive_record(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);
@@ -36,7 +33,6 @@ struct Arguments {
     is_derived: bool,
     is_json_only: bool,
     parts: Vec<String>,
-    when: Option<Expr>,
 }
 
 fn expand(input: &DeriveInput) -> Result<TokenStream> {
@@ -44,11 +40,9 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let fields = named_fields(input)?;
     let mut members = Vec::new();
     let (mut shared, mut unique, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
-    let mut is_versioned = false;
     for (index, field) in fields.iter().enumerate() {
         let ident = field.ident.as_ref().expect("the fields are named");
         let arguments = Arguments::of(&field.attrs)?;
-        is_versioned |= arguments.when.is_some();
         members.push(member(name, ident, &field.ty, &field.attrs, &arguments));
         let index = Literal::usize_unsuffixed(index);
         let span = field.ty.span();
@@ -57,20 +51,12 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
         unique.push(quote_spanned!(span=> #index => &mut self.#ident,));
         sizes.push(quote!(<#field_type as ::hpimount_record::FixedSize>::SIZE));
     }
-    let size = (!is_versioned).then(|| {
-        quote! {
-            impl ::hpimount_record::FixedSize for #name {
-                const SIZE: usize = 0 #(+ #sizes)*;
-            }
-        }
-    });
     let test = format_ident!(
         "the_record_{}_is_written_as_it_was_read",
         snake(&name.to_string())
     );
-    let (versions, table) = tested(&input.attrs)?;
     let label = name.to_string();
-    let table_test = table.map(|path| table_test(name, &path));
+    let table_test = table_file(&input.attrs)?.map(|path| table_test(name, &path));
     Ok(quote! {
         #[automatically_derived]
         impl ::hpimount_record::Record for #name {
@@ -98,12 +84,14 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
             }
         }
 
-        #size
+        impl ::hpimount_record::FixedSize for #name {
+            const SIZE: usize = 0 #(+ #sizes)*;
+        }
 
         #[cfg(test)]
         #[test]
         fn #test() {
-            ::hpimount_record::check_ways_back::<#name>(#versions);
+            ::hpimount_record::check_ways_back::<#name>();
         }
 
         #table_test
@@ -156,10 +144,6 @@ fn member(
         parts,
         ..
     } = arguments;
-    let when = match &arguments.when {
-        Some(function) => quote!(::core::option::Option::Some(#function)),
-        None => quote!(::core::option::Option::None),
-    };
     quote! {
         ::hpimount_record::Member {
             name: #name,
@@ -169,7 +153,6 @@ fn member(
             is_derived: #is_derived,
             is_json_only: #is_json_only,
             parts: &[#(#parts),*],
-            when: #when,
         }
     }
 }
@@ -191,8 +174,6 @@ impl Arguments {
                 } else if meta.path.is_ident("parts") {
                     let parts = meta.value()?.parse::<LitStr>()?.value();
                     arguments.parts = parts.split(' ').map(str::to_owned).collect();
-                } else if meta.path.is_ident("when") {
-                    arguments.when = Some(meta.value()?.parse()?);
                 } else {
                     return Err(meta.error("is not known"));
                 }
@@ -203,25 +184,22 @@ impl Arguments {
     }
 }
 
-/// Returns the number of versions to test, and the file with the table of fields.
-fn tested(attributes: &[Attribute]) -> Result<(u32, Option<String>)> {
-    let (mut versions, mut table) = (1, None);
+/// Returns the file with the table of fields.
+fn table_file(attributes: &[Attribute]) -> Result<Option<String>> {
+    let mut table = None;
     for attribute in attributes
         .iter()
         .filter(|attribute| attribute.path().is_ident("record"))
     {
         attribute.parse_nested_meta(|meta| {
-            if meta.path.is_ident("versions") {
-                versions = meta.value()?.parse::<syn::LitInt>()?.base10_parse()?;
-            } else if meta.path.is_ident("table") {
-                table = Some(meta.value()?.parse::<LitStr>()?.value());
-            } else {
+            if !meta.path.is_ident("table") {
                 return Err(meta.error("is not known"));
             }
+            table = Some(meta.value()?.parse::<LitStr>()?.value());
             Ok(())
         })?;
     }
-    Ok((versions, table))
+    Ok(table)
 }
 
 /// Returns the first sentence of the documentation.

@@ -124,7 +124,7 @@ impl Wav {
     fn chunk(&mut self, file: &Bytes, tag: &[u8], size: u32, mut body: Cursor<'_>) -> Result<()> {
         match tag {
             b"fmt " if body.remaining() >= Format::SIZE => {
-                self.format = Some(record::read(&mut body, 0)?);
+                self.format = Some(record::read(&mut body)?);
             }
             b"data" => {
                 self.data_offset = body.offset();

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use bytes::Bytes;
 use get_size2::GetSize;
 use hpimount_containers::io::{Error, Warnings};
-use hpimount_record::{self as record, Record, Scope, Value};
+use hpimount_record::{self as record, Record, Value};
 
 use self::shown::PageView;
 use super::cells::Cells;
@@ -126,8 +126,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
 
     /// Adds the fields of a record as facts.
     pub fn record(&mut self, record: &dyn Record) -> &mut Self {
-        self.facts
-            .extend(record::entries(record, &Scope::default()));
+        self.facts.extend(record::entries(record));
         self
     }
 

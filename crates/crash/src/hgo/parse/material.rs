@@ -101,7 +101,7 @@ pub(super) fn read_materials(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<(
     let materials = count(cursor, Material::SIZE, "material count")?;
     hgo.places.materials = cursor.offset() as usize;
     for _ in 0..materials {
-        hgo.materials.push(record::read(cursor, 0)?);
+        hgo.materials.push(record::read(cursor)?);
     }
     Ok(())
 }
@@ -133,7 +133,7 @@ pub(super) fn read_texture_animations(cursor: &mut Cursor<'_>, hgo: &mut Hgo) ->
 }
 
 fn read_texture_animation(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<TextureAnimation> {
-    let mut animation: TextureAnimation = record::read(cursor, 0)?;
+    let mut animation: TextureAnimation = record::read(cursor)?;
     let script_at = cursor.offset() - NameOffset::SIZE as u64;
     let name_at = script_at - NameOffset::SIZE as u64;
     for (name, at) in [
@@ -151,7 +151,7 @@ pub(super) fn floats<const N: usize>(
     field: &'static str,
 ) -> Result<[f32; N]> {
     let mut values = [0.0; N];
-    values.read(cursor, 0, field)?;
+    values.read(cursor, field)?;
     Ok(values)
 }
 
@@ -171,7 +171,7 @@ mod tests {
             };
             let mut attributes = Flags::<u32, Attributes>::default();
             let mut cursor = Cursor::new(&bytes, 0, endian);
-            attributes.read(&mut cursor, 0, "attributes").unwrap();
+            attributes.read(&mut cursor, "attributes").unwrap();
             attributes.group(name).unwrap()
         };
         assert_eq!(value(0x4000_0000, Endian::Big, "alpha"), 1);

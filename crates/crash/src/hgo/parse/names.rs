@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use get_size2::GetSize;
-use hpimount_record::{Field, FixedSize, Problem, Scope, Value, Writer};
+use hpimount_record::{Field, FixedSize, Problem, Value, Writer};
 
 use hpimount_assets::parse::name;
 use hpimount_containers::io::{Cursor, Result, Warnings};
@@ -127,27 +127,27 @@ impl FixedSize for NameOffset {
 }
 
 impl Field for NameOffset {
-    fn read(&mut self, cursor: &mut Cursor<'_>, version: u32, label: &'static str) -> Result<()> {
-        self.stored.read(cursor, version, label)
+    fn read(&mut self, cursor: &mut Cursor<'_>, label: &'static str) -> Result<()> {
+        self.stored.read(cursor, label)
     }
 
     fn write(&self, to: &mut Writer) {
         self.stored.write(to);
     }
 
-    fn value(&self, scope: &Scope<'_>) -> Value {
+    fn value(&self) -> Value {
         match (&self.name, self.stored) {
             (Some(name), _) => Value::text(name.clone()),
             (None, 0) => Value::Null,
-            (None, _) => self.stored.value(scope),
+            (None, _) => self.stored.value(),
         }
     }
 
-    fn set(&mut self, value: &Value, scope: &Scope<'_>) -> std::result::Result<(), Problem> {
+    fn set(&mut self, value: &Value) -> std::result::Result<(), Problem> {
         match value {
             Value::Null => self.stored = 0,
             Value::Text(name) if Some(&**name) == self.get() => {}
-            other => self.stored.set(other, scope)?,
+            other => self.stored.set(other)?,
         }
         Ok(())
     }

@@ -170,7 +170,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<()> {
         }
     }
     hgo.places.bounds = cursor.offset() as usize;
-    hgo.bounds = Some(record::read(cursor, 0)?);
+    hgo.bounds = Some(record::read(cursor)?);
     if cursor.remaining() > 3 {
         hgo.warnings.push(format!(
             "block HGO0: {} bytes at {:#x}, after its bounds, are not known",
@@ -187,7 +187,7 @@ fn read_joints(cursor: &mut Cursor<'_>, joints: u8, hgo: &mut Hgo) -> Result<()>
     let joints = count::fitting(cursor, count_offset, joints.into(), Joint::SIZE, field)?;
     hgo.places.joints = cursor.offset() as usize;
     for _ in 0..joints {
-        let mut joint: Joint = record::read(cursor, 0)?;
+        let mut joint: Joint = record::read(cursor)?;
         look_up(&mut joint.name, cursor, hgo);
         hgo.joints.push(joint);
     }
@@ -203,7 +203,7 @@ fn look_up(name: &mut NameOffset, cursor: &Cursor<'_>, hgo: &mut Hgo) {
 fn read_layers(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<()> {
     for _ in 0..cursor.u8("layer count")? {
         let mut name = NameOffset::default();
-        name.read(cursor, 0, "layer name")?;
+        name.read(cursor, "layer name")?;
         look_up(&mut name, cursor, hgo);
         let joints = hgo.joints.len();
         let warnings = &mut hgo.warnings;
@@ -250,7 +250,7 @@ fn read_points(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<()> {
     let points = cursor.u8("point count")?;
     hgo.places.points = cursor.offset() as usize;
     for _ in 0..points {
-        let mut point: Point = record::read(cursor, 0)?;
+        let mut point: Point = record::read(cursor)?;
         look_up(&mut point.name, cursor, hgo);
         hgo.points.push(point);
     }

@@ -33,7 +33,7 @@ pub(super) fn read(whole: &Bytes, model: &mut Model) -> Result<()> {
         shapes.spheres.push(Sphere {
             radius: cursor.f32("sphere radius")?,
             center: floats(&mut cursor, "sphere center")?,
-            surface: record::read(&mut cursor, 0)?,
+            surface: record::read(&mut cursor)?,
         });
     }
     shapes.lines = count(&mut cursor, LINE, "line count")?;
@@ -41,7 +41,7 @@ pub(super) fn read(whole: &Bytes, model: &mut Model) -> Result<()> {
     let boxes = count(&mut cursor, BoxShape::SIZE, "box count")?;
     shapes.offsets.boxes = place(&cursor);
     for _ in 0..boxes {
-        shapes.boxes.push(record::read(&mut cursor, 0)?);
+        shapes.boxes.push(record::read(&mut cursor)?);
     }
     let (vertex, face) = Mesh::sizes(false);
     let vertices = count(&mut cursor, vertex, "vertex count")?;

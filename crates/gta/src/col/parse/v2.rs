@@ -35,7 +35,7 @@ pub(super) fn read(whole: &Bytes, model: &mut Model) -> Result<()> {
     let mut cursor = Cursor::new(whole, model.offset, Endian::Little);
     cursor.take(HEADER, "model header")?;
     let shapes = &mut model.shapes;
-    shapes.bounds = Some(record::read(&mut cursor, 0)?);
+    shapes.bounds = Some(record::read(&mut cursor)?);
     let spheres = cursor.u16("sphere count")?;
     let boxes = cursor.u16("box count")?;
     let faces = cursor.u16("face count")?;
@@ -65,11 +65,11 @@ pub(super) fn read(whole: &Bytes, model: &mut Model) -> Result<()> {
     };
     let mut part = parts.at(spheres_at, spheres.into(), Sphere::SIZE, "spheres")?;
     for _ in 0..spheres {
-        shapes.spheres.push(record::read(&mut part, 0)?);
+        shapes.spheres.push(record::read(&mut part)?);
     }
     let mut part = parts.at(boxes_at, boxes.into(), BoxShape::SIZE, "boxes")?;
     for _ in 0..boxes {
-        shapes.boxes.push(record::read(&mut part, 0)?);
+        shapes.boxes.push(record::read(&mut part)?);
     }
     shapes.mesh = parts.mesh(faces.into(), faces_at, vertices_at, ["faces", "vertices"])?;
     if flags & HAS_GROUPS != 0 && faces > 0 {
@@ -165,6 +165,6 @@ impl Parts<'_> {
             return Err(problem());
         }
         cursor.seek(start, "face groups")?;
-        (0..count).map(|_| record::read(&mut cursor, 0)).collect()
+        (0..count).map(|_| record::read(&mut cursor)).collect()
     }
 }

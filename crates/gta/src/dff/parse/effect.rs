@@ -6,7 +6,7 @@ use get_size2::GetSize;
 use hpimount_assets::parse::count::count;
 use hpimount_assets::parse::floats;
 use hpimount_containers::io::{Cursor, Endian, Result, Warnings};
-use hpimount_record::{Field, Pad, Scope, Text, Value};
+use hpimount_record::{Field, Pad, Text, Value};
 use hpimount_renderware::Chunk;
 
 /// An effect.
@@ -168,11 +168,11 @@ fn values(mut body: Cursor<'_>, fields: Fields) -> Vec<(&'static str, Value)> {
     let mut values = Vec::new();
     for &(name, field) in fields {
         let mut field = field();
-        if field.read(&mut body, 0, "effect").is_err() {
+        if field.read(&mut body, "effect").is_err() {
             break;
         }
         if !name.is_empty() {
-            values.push((name, field.value(&Scope::default())));
+            values.push((name, field.value()));
         }
     }
     values

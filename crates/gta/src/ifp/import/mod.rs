@@ -11,7 +11,7 @@ use hpimount_assets::view::import::{Changed, Edit, Imported, NOT_THIS_FILE, Prob
 use hpimount_assets::view::node::Node;
 use hpimount_assets::view::patches::Patches;
 use hpimount_containers::text::windows_1252_byte;
-use hpimount_record::{Field, Scope, Value};
+use hpimount_record::{Field, Value};
 
 /// Encodes the edited keys of an animation, or edited names of animations.
 pub(super) fn import(
@@ -354,7 +354,7 @@ impl EditedKey {
     fn read(key: &Value, kind: KeyKind) -> Result<Self, String> {
         fn part<F: Field + Default>(value: &Value, name: &str) -> Result<Option<F>, String> {
             let mut part = F::default();
-            let set = part.set(value, &Scope::default());
+            let set = part.set(value);
             set.map_err(|problem| format!(".{}", problem.within(name)))?;
             Ok(Some(part))
         }

@@ -107,7 +107,7 @@ impl<'a> Body<'a> {
             let mut cursor = Cursor::new(bytes, 0, facts.endian);
             cursor.seek(body.end as u64, "links")?;
             for _ in 0..object.link_count {
-                object.links.push(record::read(&mut cursor, 0)?);
+                object.links.push(record::read(&mut cursor)?);
             }
             if tail > 0 {
                 object.light_kit = Some(cursor.u32("light kit")?);

@@ -234,7 +234,7 @@ impl<'a> Reader<'a> {
             return Err(Error::damaged(at, "size of a header", text));
         };
         let name = until_nul(self.headers.take(30, "name of a sound")?);
-        let numbers: SoundHeader = record::read(&mut self.headers, 0)?;
+        let numbers: SoundHeader = record::read(&mut self.headers)?;
         // Distances and variations.
         self.headers.take(self.length - 64, "header of a sound")?;
         let rest = self.headers.section(rest, "header of a sound")?;

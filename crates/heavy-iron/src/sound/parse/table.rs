@@ -183,7 +183,7 @@ fn read_entry(
             )
         }
         Platform::Xbox => {
-            let header: XboxHeader = record::read(&mut cursor, 0)?;
+            let header: XboxHeader = record::read(&mut cursor)?;
             (Header::Xbox(header), header.asset)
         }
         _ => {

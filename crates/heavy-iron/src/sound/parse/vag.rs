@@ -44,7 +44,7 @@ impl VagHeader {
     /// Reads an entry and the id of its sound. The table is little-endian, but the
     /// other numbers of an entry have the byte order that makes the rate plausible.
     pub(super) fn read(entry: &[u8], offset: u64) -> Result<(Self, u32)> {
-        let in_order = |endian| record::read(&mut Cursor::new(entry, offset, endian), 0);
+        let in_order = |endian| record::read(&mut Cursor::new(entry, offset, endian));
         let little: Self = in_order(Endian::Little)?;
         let big: Self = in_order(Endian::Big)?;
         let is_big = !LIKELY_RATES.contains(&little.rate) && LIKELY_RATES.contains(&big.rate);

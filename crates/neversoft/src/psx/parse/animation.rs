@@ -257,7 +257,7 @@ pub(super) fn read_sprites(data: &mut Cursor, list: &mut Vec<SpriteAnimation>) -
         let name = data.take(8, "sprite's name")?;
         let frames = count(data, SpriteFrame::SIZE, "sprite's frames")?;
         let frames_offset = data.offset() as usize;
-        let frames = (0..frames).map(|_| record::read(data, 0));
+        let frames = (0..frames).map(|_| record::read(data));
         let frames = frames.collect::<Result<_>>()?;
         list.push(SpriteAnimation {
             name: until_nul(name),

@@ -289,7 +289,7 @@ fn read_hierarchy(data: &mut Cursor, object_count: usize, parents: &mut Vec<u16>
 impl BlockMap {
     fn read(&mut self, data: &mut Cursor) -> Result<()> {
         let start = data.offset();
-        record::fill(&mut self.grid, data, 0)?;
+        record::fill(&mut self.grid, data)?;
         for _ in 0..u32::from(self.grid.width) * u32::from(self.grid.height) {
             data.take(8, "cell")?;
             let objects = count(data, 4, "cell's objects")?;
@@ -352,7 +352,7 @@ fn read_pulses(data: &mut Cursor, list: &mut Vec<Pulse>) -> Result<()> {
 
 fn read_chnk(data: &mut Cursor, list: &mut Vec<ChnkItem>) -> Result<()> {
     for _ in 0..count(data, ChnkItem::SIZE, "items")? {
-        list.push(record::read(data, 0)?);
+        list.push(record::read(data)?);
     }
     Ok(())
 }

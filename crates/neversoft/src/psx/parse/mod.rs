@@ -200,7 +200,7 @@ impl Psx {
         let file = cursor.clone();
         let objects = count(&mut cursor, Object::SIZE, "nobj")?;
         self.objects = (0..objects)
-            .map(|_| record::read(&mut cursor, 0))
+            .map(|_| record::read(&mut cursor))
             .collect::<Result<_>>()?;
         let pointers_at = cursor.offset() + 4;
         let pointers = counted_list(&mut cursor, "nmodel")?;
