@@ -22,7 +22,7 @@ use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Fol
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{self, Nodes};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFile, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, Preview, ViewFile, ViewFormat};
 use hpimount_containers::volume::AssetType;
 use hpimount_renderware::export::{TextureState, TextureUse, skeleton};
 use hpimount_renderware::texture::export::picture;
@@ -175,7 +175,14 @@ fn describe(planned: &Planned, page: &mut Page<Planned>, names: Names<'_>) {
         .fact("missing_textures", list(missing.map(name)))
         .fact("animations", animations.collect::<Value>())
         .list("worlds", worlds)
-        .list("geometries", geometries);
+        .list("geometries", geometries)
+        .measures(|planned| {
+            let clumps = planned.model.clumps.iter();
+            let geometries = clumps.flat_map(|clump| &clump.geometries);
+            geometries
+                .map(|geometry| Measures::vertices(geometry.declared_vertices))
+                .sum()
+        });
 }
 
 fn worlds(planned: &Planned) -> Nodes<'_> {

@@ -251,17 +251,18 @@ impl Database {
     }
 
     fn add_asset(&self, id: i64, asset: &AssetRow) -> rusqlite::Result<()> {
-        let whole = |value: Option<f64>| value.map(|value| value as i64);
+        let (width, height) = asset.measures.pixels.map(<(u32, u32)>::from).unzip();
+        let vertices = asset.measures.vertices.map(u64::cast_signed);
         let insert = "INSERT INTO assets VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         self.connection.prepare_cached(insert)?.execute(params![
             id,
             asset.format,
             asset.name,
             asset.id.map(|id| format!("{id:08X}")),
-            whole(asset.facts.width),
-            whole(asset.facts.height),
-            whole(asset.facts.vertices),
-            asset.facts.seconds,
+            width,
+            height,
+            vertices,
+            asset.measures.seconds,
             asset.error,
         ])?;
         Ok(())
@@ -381,7 +382,7 @@ fn wrong(name: &str, error: impl Display) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inspect::index::Facts;
+    use hpimount_assets::view::Measures;
 
     pub(super) fn entry(path: &str) -> Row {
         Row::Entry(Box::new(EntryRow {
@@ -389,10 +390,7 @@ mod tests {
             kind: "file",
             asset: Some(AssetRow {
                 format: "GAF",
-                facts: Facts {
-                    width: Some(64.0),
-                    ..Facts::default()
-                },
+                measures: Measures::picture(64_u8, 16_u8),
                 ..AssetRow::default()
             }),
             text: Some("the words of a file".to_owned()),

@@ -6,7 +6,6 @@
 
 #[cfg(feature = "index")]
 mod database;
-mod facts;
 mod jobs;
 mod texts;
 
@@ -18,7 +17,6 @@ use indicatif::ProgressBar;
 
 #[cfg(feature = "index")]
 pub use self::database::{Database, TextIndex};
-use self::facts::Facts;
 use self::jobs::{Job, Jobs};
 use super::bounds::Bounds;
 use super::hash::sha256;
@@ -28,6 +26,7 @@ use super::shown::Shown;
 use super::walk::Step;
 use super::{Contents, Role};
 use crate::mount::{Ino, Meta, Vfs, format_of};
+use hpimount_assets::view::Measures;
 use hpimount_assets::view::report::Reference;
 
 /// Length of the texts that wait for the database without taking room.
@@ -106,8 +105,8 @@ pub struct AssetRow {
     pub name: Option<String>,
     /// Its id in its archive, if that records one.
     pub id: Option<u32>,
-    /// Width, height, vertices and seconds.
-    pub facts: Facts,
+    /// The numbers that compare it with other assets.
+    pub measures: Measures,
     /// The error, if it could not be parsed completely.
     pub error: Option<String>,
 }
@@ -321,7 +320,7 @@ impl Indexer<'_> {
         match Shown::new(self.vfs, &node, format) {
             Ok(shown) => {
                 asset.error = shown.model.view.failure().map(ToString::to_string);
-                asset.facts = facts::of(&shown);
+                asset.measures = shown.model.view.measures();
                 // Text that cannot be read now was read for the checksum.
                 row.text = texts::of_view(&shown).unwrap_or_default();
             }

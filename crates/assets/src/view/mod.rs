@@ -15,6 +15,7 @@ pub mod exported;
 mod field;
 pub mod import;
 pub mod json;
+mod measures;
 pub mod node;
 pub mod page;
 pub mod patches;
@@ -29,6 +30,7 @@ pub use self::context::{Alone, AssetContext, ChosenPalette, MakeShared, NamedAss
 use self::converted::Conversion;
 use self::edit::EditText;
 use self::import::{Editable, Import, ImportAll};
+pub use self::measures::Measures;
 use self::node::Node;
 pub use self::page::ERROR_FILE;
 use self::page::Page;
@@ -141,6 +143,11 @@ pub trait View: Send + Sync {
 
     /// Returns the warnings.
     fn warnings(&self) -> Vec<String>;
+
+    /// Returns the numbers that compare it with other assets.
+    fn measures(&self) -> Measures {
+        Measures::default()
+    }
 
     /// Returns the rows of the file with number `index`, if it is a table. `context` is
     /// the environment of the asset.

@@ -10,7 +10,7 @@ use hpimount_assets::model::{gltf, not_shown, preview};
 use hpimount_assets::view::converted::{Conversion, Converted};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Rows;
-use hpimount_assets::view::{AssetContext, Preview, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Preview, ViewFormat};
 use hpimount_record::Value;
 
 /// Collision models.
@@ -45,7 +45,11 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
         .fact("faces", faces.map(Iterator::count).sum::<usize>())
         .fact("trailing_bytes", col.trailing)
         .rows("models", models)
-        .table("shapes.tsv", shapes);
+        .table("shapes.tsv", shapes)
+        .measures(|col| {
+            let meshes = col.models.iter().map(|model| &model.shapes.mesh);
+            Measures::vertices(meshes.map(|mesh| mesh.vertices().count()).sum::<usize>())
+        });
     let mut first = None;
     for (index, model) in col.models.iter().enumerate() {
         let error = model.error.iter().map(ToString::to_string);

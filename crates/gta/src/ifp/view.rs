@@ -15,7 +15,7 @@ use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{self, Node, Nodes};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Preview, ViewFile, ViewFormat, json};
+use hpimount_assets::view::{AssetContext, Measures, Preview, ViewFile, ViewFormat, json};
 use hpimount_containers::file_type::{FileType, Magic};
 use hpimount_record::Value;
 
@@ -102,7 +102,11 @@ fn facts_page(ifp: &Ifp) -> Page<Ifp> {
         ("bytes".into(), ifp.trailing().into()),
         ("all_zero".into(), ifp.trailing_zero.into()),
     ];
-    page.fact("trailing", Value::Map(trailing.into()));
+    page.fact("trailing", Value::Map(trailing.into()))
+        .measures(|ifp| {
+            let durations = ifp.animations().map(Animation::duration);
+            durations.map(Measures::seconds).sum()
+        });
     match ifp.is_list {
         true => page.list("packages", |ifp| Box::new(ifp.packages.iter().map(package))),
         false => page.list("animations", |ifp| {

@@ -12,7 +12,7 @@ use hpimount_assets::model::{Picture, Pixels, Scale, not_shown, png, sheet};
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Rows;
-use hpimount_assets::view::{AssetContext, Preview, ViewFile, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Preview, ViewFile, ViewFormat};
 use hpimount_record::Value;
 use hpimount_renderware::texture::export;
 use hpimount_renderware::texture::table::{COLUMNS, values};
@@ -47,7 +47,13 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
         .fact("device", txd.device)
         .fact("trailing_bytes", txd.trailing)
         .fact("unreadable", unreadable.count())
-        .rows("textures", textures);
+        .rows("textures", textures)
+        .measures(|txd| {
+            let textures = txd.textures.iter();
+            let read = textures.filter_map(|entry| entry.texture.as_ref().ok());
+            read.map(|texture| Measures::picture(texture.width, texture.height))
+                .sum()
+        });
     let (mut pictures, mut mipmaps) = (Vec::new(), Vec::new());
     for (index, entry) in txd.textures.iter().enumerate() {
         for text in entry.warnings.texts() {

@@ -20,7 +20,7 @@ use hpimount_assets::view::context::shared;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Rows;
-use hpimount_assets::view::{AssetContext, Opened, Shared, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, Shared, ViewFormat};
 use hpimount_containers::io::{Error, Warnings};
 use hpimount_containers::volume::AssetType;
 
@@ -231,7 +231,8 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         .fact(
             "loop_end_clamped",
             loops.is_some_and(|part| part.is_clamped),
-        );
+        )
+        .measures(|sound: &Sound| Measures::sound(sound.samples, sound.rate.max(1)));
     let stem = stem(context, &["wav", "dsp", "vag"], "sound");
     if error.is_none() && sound.samples > 0 {
         let wav = Wav {

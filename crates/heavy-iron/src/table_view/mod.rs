@@ -25,7 +25,7 @@ use hpimount_assets::model::gltf;
 use hpimount_assets::parse::{Incomplete, so_far};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Opened, View, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, View, ViewFormat};
 use hpimount_containers::io::{Error, Warnings};
 
 /// Tables.
@@ -310,7 +310,11 @@ fn describe(sheets: &Sheets, page: &mut Page<Sheets>, names: Names<'_>) {
             .fact("keys", model.keys.len())
             .fact("version", model.version)
             .fact("duration", model.duration())
-            .fact("scale", view::list(model.scale)),
+            .fact("scale", view::list(model.scale))
+            .measures(|sheets| match sheets {
+                Sheets::Animation(model) => Measures::seconds(model.duration()),
+                _ => Measures::default(),
+            }),
         Sheets::Frames(model) => page.fact("frames", model.frames.len()),
         Sheets::Jaw(model) => page.fact("curves", model.curves.len()),
         Sheets::Level(model) => {

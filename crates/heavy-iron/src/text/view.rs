@@ -15,7 +15,7 @@ use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Rows;
-use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, ViewFormat};
 use hpimount_containers::text::windows_1252;
 
 /// Texts.
@@ -75,6 +75,7 @@ fn open_credits(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         .fact("own_id", hex(model.id))
         .fact("state", model.state)
         .fact("duration", model.duration)
+        .measures(|model: &Credits| Measures::seconds(model.duration))
         .fact("sections", model.sections.len())
         .fact("lines", lines.sum::<usize>());
     if error.is_none() {

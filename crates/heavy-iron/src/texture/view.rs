@@ -11,7 +11,7 @@ use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Rows;
-use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, Preview, ViewFormat};
 use hpimount_containers::file_type::FileType;
 use hpimount_renderware::texture::export;
 use hpimount_renderware::texture::table::{COLUMNS, values};
@@ -52,7 +52,13 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let warnings = std::mem::take(&mut model.warnings);
     let mut page = view::page(FORMAT.name, bytes, context, warnings);
     page.fact("declared_textures", model.declared)
-        .rows("textures", rows);
+        .rows("textures", rows)
+        .measures(|model: &Textures| {
+            let textures = model.textures.iter();
+            textures
+                .map(|texture| Measures::picture(texture.width, texture.height))
+                .sum()
+        });
     let names = picture_names(model.textures.len(), context);
     for (index, (name, texture)) in names.zip(&model.textures).enumerate() {
         if let Some(problem) = export::picture_problem(texture) {

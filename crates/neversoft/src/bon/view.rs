@@ -11,7 +11,7 @@ use hpimount_assets::view::converted::{Conversion, Converted};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{Node, known, map};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, Preview, ViewFormat};
 use hpimount_containers::text::stem;
 
 /// Characters of the ports of THPS2.
@@ -41,6 +41,7 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
             .fact("indices", shared.indices);
     }
     page.fact("unread", bon.unread)
+        .measures(measures)
         .list("materials", |bon: &Bon| {
             Box::new(bon.materials.iter().map(material))
         })
@@ -59,6 +60,23 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
         }
     }
     Ok(page.show(bon, None))
+}
+
+fn measures(bon: &Bon) -> Measures {
+    let parts = bon.parts.iter().map(|part| match part.body {
+        Body::First { vertices, .. } => Measures::vertices(vertices),
+        Body::Later { .. } => Measures::default(),
+    });
+    let textures = bon.materials.iter();
+    let textures = textures.filter_map(|one| one.texture.as_ref()?.file.size());
+    let textures = textures.map(|[width, height]| Measures::picture(width, height));
+    let all: Measures = parts.chain(textures).sum();
+    Measures {
+        vertices: bon
+            .shared
+            .map_or(all.vertices, |shared| Some(shared.vertices.into())),
+        ..all
+    }
 }
 
 /// Adds the texture of the material with this number, as its original file and as PNG.

@@ -10,7 +10,7 @@ use hpimount_assets::parse::name::until_nul;
 use hpimount_assets::view::converted::{Conversion, Converted};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, Preview, ViewFormat};
 use hpimount_containers::io::{Cursor, Endian, Error, Result as Parsed, Warnings};
 use hpimount_containers::text::stem;
 
@@ -153,7 +153,13 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     let mut page = Page::new(DDX_FORMAT.name, "DDX list of textures", warnings);
     page.fact("size", ddx.size)
         .fact("data", ddx.data)
-        .rows("textures", textures);
+        .rows("textures", textures)
+        .measures(|ddx: &Ddx| {
+            let found = ddx.entries.iter().filter_map(|entry| entry.dds.as_ref());
+            found
+                .map(|dds| Measures::picture(dds.width, dds.height))
+                .sum()
+        });
     for (index, entry) in ddx.entries.iter().enumerate() {
         let name = format!("{} {}", padded(index, ddx.entries.len(), 2), entry.stem());
         if entry.shown().is_some() {

@@ -17,7 +17,7 @@ use hpimount_assets::model::padded;
 use hpimount_assets::view::converted::{Conversion, Converted};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, ViewFormat};
 
 /// Banks of sounds of the Dreamcast.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -35,7 +35,14 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     let warnings = std::mem::take(&mut kat.warnings);
     let mut page = Page::new(FORMAT.name, "KAT bank of sounds", warnings);
     let played = kat.entries.iter().filter(|entry| entry.samples > 0);
-    page.fact("played", played.count()).rows("sounds", sounds);
+    page.fact("played", played.count())
+        .rows("sounds", sounds)
+        .measures(|kat| {
+            let entries = kat.entries.iter();
+            entries
+                .map(|entry| Measures::sound(entry.samples, entry.stored.rate))
+                .sum()
+        });
     for (part, entry) in kat.entries.iter().enumerate() {
         if let Some(wav) = entry.wav() {
             let name = format!("{}.wav", padded(part, kat.entries.len(), 3));

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, Preview, ViewFormat};
 use hpimount_containers::io::Warnings;
 
 /// The file of the picture.
@@ -43,6 +43,7 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
         .fact("arrangement", pvr.arrangement)
         .fact("width", pvr.width)
         .fact("height", pvr.height)
+        .measures(|pvr: &Pvr| Measures::picture(pvr.width, pvr.height))
         .picture(PICTURE, Pvr::picture);
     Ok(page.show(pvr, None))
 }

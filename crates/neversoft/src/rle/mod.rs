@@ -10,7 +10,7 @@ use bytes::Bytes;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, Preview, ViewFormat};
 use hpimount_containers::io::Error;
 use hpimount_containers::text::has_extension;
 
@@ -44,7 +44,11 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         false => ("BMR", "BMR picture"),
     };
     let mut page = Page::new(name, heading, warnings);
-    page.fact("gzip", rle.is_gzip);
+    page.fact("gzip", rle.is_gzip)
+        .measures(|rle: &Rle| match rle.content {
+            Content::Picture { width, height, .. } => Measures::picture(width, height),
+            Content::Bmp(_) => Measures::default(),
+        });
     match &rle.content {
         Content::Picture { width, height, .. } => page
             .fact("width", *width)

@@ -17,7 +17,7 @@ use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{Node, map};
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, Preview, ViewFormat};
 
 /// Pictures of the PlayStation and PlayStation 2.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -54,6 +54,12 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     }
     page.list("pictures", |tim: &Tim| {
         Box::new(tim.pictures.iter().map(picture))
+    })
+    .measures(|tim| {
+        let pictures = tim.pictures.iter();
+        pictures
+            .map(|picture| Measures::picture(picture.width, picture.height))
+            .sum()
     });
     add_frames(&tim, &mut page);
     Ok(page.show(tim, None))

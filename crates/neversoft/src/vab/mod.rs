@@ -14,7 +14,7 @@ use hpimount_assets::view::converted::{Conversion, Converted};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{self, Entry, Node, Nodes};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, ViewFormat};
 use hpimount_containers::io::Endian;
 use hpimount_containers::text::has_extension;
 use hpimount_record::Value;
@@ -46,6 +46,12 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
             Box::new(vab.programs.iter().map(program))
         })
         .rows("sounds", sounds)
+        .measures(|vab| {
+            let sounds = vab.sounds.iter();
+            sounds
+                .map(|sound| Measures::sound(sound.samples, sound.rate))
+                .sum()
+        })
         .table("programs.tsv", programs)
         .cells(&[&["slot", "tone"]], tone_cell);
     for (part, sound) in vab.sounds.iter().enumerate() {

@@ -15,7 +15,7 @@ use self::import::import;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, ViewFormat};
 
 /// The file of `X.meta` with the samples.
 const SOUND: &str = "sound.wav";
@@ -49,6 +49,7 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     page.fact("channels", vag.channels)
         .fact("samples", vag.samples)
         .fact("loop", loops)
+        .measures(|vag: &Vag| Measures::sound(vag.samples, vag.rate))
         .wav(SOUND.to_owned(), vag.wav(), Vag::pcm);
     Ok(page.show(vag, None))
 }

@@ -13,7 +13,7 @@ use hpimount_assets::model::not_shown;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, Preview, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
 use hpimount_containers::io::{Error, Warnings};
 use hpimount_containers::text::has_extension;
@@ -117,7 +117,15 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     } else {
         add_movie(&xa, &mut page);
     }
-    page.rows("streams", stream_rows);
+    page.rows("streams", stream_rows).measures(|xa| {
+        let sounds = xa.streams.iter().map(Stream::wav);
+        Measures {
+            pixels: xa.video.size().map(|size| size.map(u32::from)),
+            ..sounds
+                .map(|wav| Measures::sound(wav.samples, wav.rate))
+                .sum()
+        }
+    });
     if let Some(still) = xa.video.first_whole(&xa.sectors) {
         add_frame(&still, &mut page);
     }

@@ -11,7 +11,7 @@ use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, ViewFormat};
 
 /// BMP pictures.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -30,6 +30,7 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     let mut page = Page::new(FORMAT.name, "BMP picture", warnings);
     page.fact("width", bmp.width)
         .fact("height", bmp.height)
+        .measures(|bmp: &Bmp| Measures::picture(bmp.width, bmp.height))
         .fact("bits", bmp.bits)
         .fact("is_top_down", bmp.is_top_down)
         .fact("has_the_palette_of_ta", is_of_ta);

@@ -39,6 +39,18 @@ pub struct Smacker {
     pub frame_time: u64,
 }
 
+impl Smacker {
+    /// Returns the duration of a frame in seconds.
+    pub fn frame_seconds(&self) -> f64 {
+        self.frame_time as f64 / 100_000.0
+    }
+
+    /// Returns the duration of the video in seconds.
+    pub fn seconds(&self) -> f64 {
+        self.frame_seconds() * f64::from(self.frames)
+    }
+}
+
 /// Recognizes a file by its first bytes.
 ///
 /// # Errors

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::other::{Recognized, recognize};
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Opened, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, ViewFormat};
 use hpimount_containers::io::Warnings;
 use hpimount_record::Value;
 
@@ -24,14 +24,19 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     let mut page = Page::new(kind, kind, Warnings::default());
     match recognized {
         Recognized::Scenario { units } => page.fact("units", units),
-        Recognized::Smacker(video) => {
-            let seconds = video.frame_time as f64 / 100_000.0;
-            page.fact("width", video.width)
-                .fact("height", video.height)
-                .fact("frames", video.frames)
-                .fact("seconds_per_frame", Value::Double(seconds))
-                .fact("seconds", Value::Double(seconds * f64::from(video.frames)))
-        }
+        Recognized::Smacker(video) => page
+            .fact("width", video.width)
+            .fact("height", video.height)
+            .fact("frames", video.frames)
+            .fact("seconds_per_frame", Value::Double(video.frame_seconds()))
+            .fact("seconds", Value::Double(video.seconds()))
+            .measures(|recognized| match recognized {
+                Recognized::Smacker(video) => Measures {
+                    seconds: Some(video.seconds()),
+                    ..Measures::picture(video.width, video.height)
+                },
+                _ => Measures::default(),
+            }),
         Recognized::Bink => &mut page,
     };
     Ok(page.show(recognized, None))

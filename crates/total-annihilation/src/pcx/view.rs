@@ -13,7 +13,7 @@ use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, Preview, ViewFormat};
 use hpimount_containers::file_type::FileType;
 use hpimount_record::Value;
 
@@ -47,6 +47,9 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         .fact("planes", pcx.planes)
         .fact("width", pcx.width)
         .fact("height", pcx.height)
+        .measures(|WithColors { asset: pcx, .. }: &WithColors<Pcx>| {
+            Measures::picture(pcx.width, pcx.height)
+        })
         .fact("origin", [pcx.origin.0, pcx.origin.1])
         .fact("bytes_per_line", pcx.bytes_per_line)
         .fact("game_issues", Value::from_iter(issues))

@@ -10,7 +10,7 @@ use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, Preview, ViewFormat};
 use hpimount_containers::file_type::FileType;
 
 /// Sections.
@@ -46,6 +46,12 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         .fact("tiles", tiles)
         .fact("cells", [sct.width(), sct.height()])
         .fact("pixels", tiles.map(|edge| edge.saturating_mul(TILE_EDGE)))
+        .measures(|shown: &WithColors<Sct>| {
+            let terrain = &shown.asset.terrain;
+            let tiles = [terrain.width, terrain.height];
+            let [width, height] = tiles.map(|edge| edge.saturating_mul(TILE_EDGE));
+            Measures::picture(width, height)
+        })
         .fact("tile_count", sct.terrain.tile_count())
         .fact("palette", colors.source.clone())
         .computed(|shown: &WithColors<Sct>| {

@@ -19,7 +19,7 @@ use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{self, Node};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFile, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, Preview, ViewFile, ViewFormat};
 use hpimount_containers::file_type::FileType;
 use hpimount_record::Value;
 
@@ -86,6 +86,10 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
             .map(|object| object.primitives.len())
             .sum::<usize>(),
     )
+    .measures(|shown: &TdoView| {
+        let objects = shown.model.objects.iter();
+        Measures::vertices(objects.map(|object| object.vertices.len()).sum::<usize>())
+    })
     .fact("textures", names.len())
     .list("objects", |shown: &TdoView| {
         Box::new(shown.model.objects.iter().enumerate().map(object))

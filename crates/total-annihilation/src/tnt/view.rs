@@ -16,7 +16,9 @@ use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{Entry, Node};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, Opened, Preview, ViewFormat};
+use hpimount_assets::view::{
+    AssetContext, AssetKey, AssetRef, Measures, Opened, Preview, ViewFormat,
+};
 use hpimount_containers::file_type::FileType;
 use hpimount_containers::text::stem;
 use hpimount_record::Value;
@@ -69,6 +71,11 @@ fn add_facts(tnt: &Tnt, page: &mut Page<WithColors<Tnt>>) {
     page.fact("cells", [tnt.width, tnt.height])
         .fact("tiles", tiles)
         .fact("pixels", tiles.map(|edge| edge.saturating_mul(TILE_EDGE)))
+        .measures(|shown| {
+            let cells = [shown.asset.width, shown.asset.height];
+            let [width, height] = cells.map(|edge| (edge / 2).saturating_mul(TILE_EDGE));
+            Measures::picture(width, height)
+        })
         .fact("tile_count", tnt.terrain.tile_count())
         .fact("sea_level", tnt.sea_level)
         .fact("flags", tnt.flags)

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use crate::wav::{self, Kind, Wav};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Opened, ViewFormat, hex};
+use hpimount_assets::view::{AssetContext, Measures, Opened, ViewFormat, hex};
 use hpimount_record::Value;
 
 /// Sounds.
@@ -32,6 +32,10 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     }
     page.fact("samples", samples)
         .fact("seconds", seconds.map(Value::Double))
+        .measures(|wav: &Wav| Measures {
+            seconds: length(wav).map(|(_, seconds)| seconds),
+            ..Measures::default()
+        })
         .fact(
             "tmh_header",
             wav.tmh_header.as_ref().map(|header| hex(header)),

@@ -12,7 +12,7 @@ use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::import::Editable;
 use crate::view::node::{Node, map};
 use crate::view::page::Page;
-use crate::view::{ALONE, AssetContext, Opened, Preview, ViewFormat};
+use crate::view::{ALONE, AssetContext, Measures, Opened, Preview, ViewFormat};
 use hpimount_containers::io::Warnings;
 use hpimount_containers::xbe::{MAGIC, MAX_HEADERS, Program, Section};
 
@@ -120,6 +120,12 @@ fn open_xpr(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     let mut page = Page::new(XPR_FORMAT.name, "Xbox pictures", Warnings::default());
     page.list("pictures", |shown: &XbeView| {
         Box::new(shown.pictures.iter().map(picture))
+    })
+    .measures(|shown| {
+        let pictures = shown.pictures.iter();
+        pictures
+            .map(|picture| Measures::picture(picture.width, picture.height))
+            .sum()
     });
     for (number, name) in import::names(pictures.len()).enumerate() {
         add_picture(&mut page, &name, number);

@@ -18,7 +18,7 @@ use self::shown::PageView;
 use super::cells::Cells;
 use super::node::{Entry, Node, Nodes};
 pub use super::rows::{Columns, Rows};
-use super::{AssetContext, Summary, View, ViewFile};
+use super::{AssetContext, Measures, Summary, View, ViewFile};
 use crate::model::wav::{self, Wav};
 use crate::model::{Picture, png};
 
@@ -45,6 +45,7 @@ pub struct Page<M> {
     has_edits: bool,
     warnings: Warnings,
     check: Option<fn(&M) -> Warnings>,
+    measures: Option<fn(&M) -> Measures>,
 }
 
 /// A list of facts, or a table whose rows are facts.
@@ -115,6 +116,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
             has_edits: false,
             warnings,
             check: None,
+            measures: None,
         }
     }
 
@@ -292,6 +294,12 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
     /// Adds warnings that take long to find: they are computed when they are shown.
     pub fn check(&mut self, find: fn(&M) -> Warnings) -> &mut Self {
         self.check = Some(find);
+        self
+    }
+
+    /// Sets the numbers that compare the asset with others, such as in an index.
+    pub fn measures(&mut self, measures: fn(&M) -> Measures) -> &mut Self {
+        self.measures = Some(measures);
         self
     }
 

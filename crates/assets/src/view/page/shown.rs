@@ -10,7 +10,7 @@ use crate::view::cells::{CellEdits, Cells, Rendering};
 use crate::view::import::NOT_THIS_FILE;
 use crate::view::node::{self, Node, Rule};
 use crate::view::rows::Rows;
-use crate::view::{AssetContext, View, ViewFile, json};
+use crate::view::{AssetContext, Measures, View, ViewFile, json};
 
 /// A model with its page.
 pub(super) struct PageView<M> {
@@ -138,6 +138,11 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
 
     fn warnings(&self) -> Vec<String> {
         self.page.warnings(&self.model).texts()
+    }
+
+    fn measures(&self) -> Measures {
+        let measures = self.page.measures;
+        measures.map_or_else(Measures::default, |of| of(&self.model))
     }
 
     fn table<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Rows<'a>> {

@@ -9,6 +9,7 @@ use crate::hgo::{
     Block, BlockKind, Geometry, Hgo, Layer, Matrix, Mesh, Part, Primitive, Shadow, Skin, Slot,
     Sprites, Texture, Vertex,
 };
+use hpimount_assets::view::Measures;
 use hpimount_assets::view::node::{Entry, Node, Nodes, known, map, numbered, stored};
 use hpimount_assets::view::page::Page;
 use hpimount_containers::io::{Endian, Warnings};
@@ -43,6 +44,16 @@ pub(super) fn page(hgo: &Hgo, warnings: Warnings) -> Page<PlannedHgo> {
             "blend_shapes",
             meshes().map(blend_shapes).max().unwrap_or(0),
         )
+        .measures(|model: &PlannedHgo| {
+            let meshes = geometry(&model.hgo).flat_map(Geometry::meshes);
+            let textures = model.hgo.textures.iter();
+            Measures {
+                vertices: Some(meshes.map(|mesh| mesh.vertices.len() as u64).sum()),
+                ..textures
+                    .map(|texture| Measures::picture(texture.width, texture.height))
+                    .sum()
+            }
+        })
         .edits()
         .computed(|model: &PlannedHgo| vec![("bounds", bounds(&model.hgo))])
         .list("chunks", chunks)

@@ -5,6 +5,7 @@ use crate::col;
 use crate::dff::export::is_hidden;
 use crate::dff::{FORMAT, UvAnimation};
 use crate::models::{AnimationPackage, Definition};
+use hpimount_assets::view::Measures;
 use hpimount_assets::view::node::{self, Node, Nodes};
 use hpimount_assets::view::page::Page;
 use hpimount_record::Value;
@@ -45,11 +46,21 @@ pub(super) fn page(shown: &mut DffView, definition: Option<&Definition>) -> Page
         .list("animations", |shown| {
             Box::new(shown.animations.given.iter().map(given))
         })
-        .rows("frames", super::tables::frames);
+        .rows("frames", super::tables::frames)
+        .measures(measures);
     if let Some(definition) = definition {
         page.fact("definition", self::definition(definition));
     }
     page
+}
+
+fn measures(shown: &DffView) -> Measures {
+    let clumps = shown.model.clumps.iter();
+    let geometries = clumps.flat_map(|clump| &clump.geometries);
+    let vertices = geometries.map(|geometry| Measures::vertices(geometry.declared_vertices));
+    let animations = shown.model.uv_animations.iter();
+    let times = animations.map(|animation| Measures::seconds(animation.seconds));
+    vertices.chain(times).sum()
 }
 
 fn definition(definition: &Definition) -> Value {

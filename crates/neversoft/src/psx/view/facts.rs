@@ -12,6 +12,7 @@ use crate::psx::{
     SpriteFrame, TextureData, Version,
 };
 use crate::view::{hash_text, place_cell, stored};
+use hpimount_assets::view::Measures;
 use hpimount_assets::view::edit::Form;
 use hpimount_assets::view::node::{self, Node, Nodes};
 use hpimount_assets::view::page::{Page, Rows};
@@ -112,7 +113,17 @@ fn add_sums(psx: &Psx, page: &mut Page<PsxView>) {
     page.fact("bounds_min", min.map(corner))
         .fact("bounds_max", max.map(corner))
         .fact("palettes_missing", missing.count())
-        .fact("animations", animations(psx).count());
+        .fact("animations", animations(psx).count())
+        .measures(|shown| {
+            let models = shown.psx.models.iter();
+            let textures = shown.psx.textures.iter();
+            Measures {
+                vertices: Some(models.map(|model| model.vertices.len() as u64).sum()),
+                ..textures
+                    .map(|texture| Measures::picture(texture.width, texture.height))
+                    .sum()
+            }
+        });
 }
 
 /// Returns the corners of the box around all objects, in the unit of object positions.

@@ -17,7 +17,7 @@ use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{self, Node};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFile, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, Preview, ViewFile, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
 use hpimount_containers::io::Warnings;
 use hpimount_record::Value;
@@ -89,6 +89,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         .list("sequences", |shown| {
             Box::new(shown.asset.sequences.iter().enumerate().map(sequence))
         })
+        .measures(|shown| measures(&shown.asset))
         .check(|shown| lost_pixels(&shown.asset));
     if gaf.sequences.iter().any(|sequence| !sequence.is_empty()) {
         page.table(frames::TABLE, |shown| {
@@ -288,13 +289,23 @@ fn lost_pixels(gaf: &Gaf) -> Warnings {
     warnings
 }
 
-fn sequence((index, sequence): (usize, &Sequence)) -> Node<'_> {
+fn measures(gaf: &Gaf) -> Measures {
+    let times = gaf.sequences.iter().filter_map(seconds);
+    let frames = gaf.sequences.iter().flat_map(Sequence::frames);
+    let frames = frames.filter_map(|reference| gaf.frame(reference).ok());
+    let pictures = frames.map(|frame| Measures::picture(frame.width, frame.height));
+    times.map(Measures::seconds).chain(pictures).sum()
+}
+
+/// Returns how long a sequence takes; `None` if that is unknown for any frame.
+fn seconds(sequence: &Sequence) -> Option<f64> {
     let ticks = sequence.frames().map(|reference| reference.ticks);
     let ticks = ticks.map(|ticks| (ticks > 0).then_some(u64::from(ticks)));
-    // Unknown if it is unknown for any frame.
-    let seconds = ticks
-        .sum::<Option<u64>>()
-        .map(|ticks| ticks as f64 / f64::from(TICKS_PER_SECOND));
+    let ticks = ticks.sum::<Option<u64>>()?;
+    Some(ticks as f64 / f64::from(TICKS_PER_SECOND))
+}
+
+fn sequence((index, sequence): (usize, &Sequence)) -> Node<'_> {
     node::map([
         ("index", index.into()),
         ("name", sequence.name.clone().into()),
@@ -303,7 +314,7 @@ fn sequence((index, sequence): (usize, &Sequence)) -> Node<'_> {
         ("loops", sequence.loops().into()),
         ("loop_word", sequence.loop_word.into()),
         ("unknown_4", sequence.unknown_4.into()),
-        ("seconds", seconds.map(Value::Double).into()),
+        ("seconds", seconds(sequence).map(Value::Double).into()),
     ])
 }
 
