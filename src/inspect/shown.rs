@@ -8,6 +8,7 @@ use crate::mount::{Context, Node, Vfs};
 use hpimount_assets::view::page::Rows;
 use hpimount_assets::view::{ViewFile, ViewFormat};
 use hpimount_containers::io::{self, Bounded};
+use hpimount_record::Value;
 
 /// Names of the facts and of the summary of a view.
 pub(super) const INFO: &str = "info.json";
@@ -66,6 +67,17 @@ impl<'a> Shown<'a> {
         let rows = |number| self.model.view.table(number, &self.context);
         let collected = self.position(name).and_then(rows).and_then(collect);
         self.without_fault(collected)
+    }
+
+    /// Returns the values of the JSON file with this name; `None` if there is none, or
+    /// it has more than `most` bytes.
+    ///
+    /// # Errors
+    /// Returns an error if something that they depend on cannot be read.
+    pub(super) fn values(&self, name: &str, most: usize) -> Result<Option<Value>, Trouble> {
+        let values = |number| self.model.view.json(number, &self.context);
+        let values = self.position(name).and_then(values);
+        self.without_fault(values.and_then(|values| values.collect(&mut { most })))
     }
 
     /// Returns the text of the file with this name; `None` if there is none, or

@@ -47,15 +47,8 @@ impl Kind {
 ///
 /// # Errors
 /// Returns the side that cannot be compared, and the cause.
-pub(super) fn differences(
-    sides: [&Vfs; 2],
-    inos: [Ino; 2],
-) -> Result<Vec<Difference>, (Side, Trouble)> {
-    let node = |side: Side| {
-        let node = sides[side].node(inos[side]);
-        node.map_err(|error| (side, Trouble::from(error)))
-    };
-    let nodes = [node(0)?, node(1)?];
+pub(super) fn differences(sides: [&Vfs; 2], inos: [Ino; 2]) -> Result<Vec<Difference>, Failed> {
+    let nodes = both(|side| Ok(sides[side].node(inos[side])?))?;
     let is_generated = |side: Side| Contents(sides[side]).is_generated(&nodes[side]);
     if is_generated(0) && is_generated(1) {
         return generated(sides, &nodes);
@@ -67,11 +60,7 @@ pub(super) fn differences(
     if old.name != new.name {
         return Ok(Vec::new());
     }
-    let shown = |side: Side| {
-        let shown = Shown::new(sides[side], &nodes[side], old);
-        shown.map_err(|trouble| (side, trouble))
-    };
-    let shown = [shown(0)?, shown(1)?];
+    let shown = both(|side| Shown::new(sides[side], &nodes[side], old))?;
     let tiers = [own_files, facts, tables];
     for tier in tiers {
         let mut found = Differences::default();
@@ -86,24 +75,33 @@ pub(super) fn differences(
 /// The side that cannot be compared, and the cause.
 type Failed = (Side, Trouble);
 
+/// Returns what `get` returns for the two sides, the old one first.
+fn both<T>(get: impl Fn(Side) -> Result<T, Trouble>) -> Result<[T; 2], Failed> {
+    let of = |side| get(side).map_err(|trouble| (side, trouble));
+    Ok([of(0)?, of(1)?])
+}
+
 /// Compares the texts and the JSON that say all of an asset.
 fn own_files(shown: &[Shown<'_>; 2], found: &mut Differences) -> Result<(), Failed> {
     let vfs = [shown[0].vfs, shown[1].vfs];
     let most = most(vfs);
-    for name in shown[0].names() {
-        let Some(kind) = Kind::of(name).filter(|kind| *kind != Kind::Table) else {
-            continue;
-        };
-        if [INFO, SUMMARY].contains(&name) {
-            continue;
-        }
+    let names = shown[0].names();
+    for name in names.filter(|name| ![INFO, SUMMARY].contains(name)) {
         let _memory = reserved(vfs, most)?;
-        let text = |side: Side| {
-            let text = shown[side].text(name, most);
-            text.map_err(|trouble| (side, trouble))
-        };
-        if let [Some(old), Some(new)] = &[text(0)?, text(1)?] {
-            compare_texts(name, kind, [old, new], found);
+        match Kind::of(name) {
+            Some(Kind::Json) => {
+                let values = both(|side| shown[side].values(name, most))?;
+                if let [Some(old), Some(new)] = &values {
+                    value::compare(String::new(), old, new, found);
+                }
+            }
+            Some(Kind::Text) => {
+                let texts = both(|side| shown[side].text(name, most))?;
+                if let [Some(old), Some(new)] = &texts {
+                    text::compare(name, [old, new], found);
+                }
+            }
+            Some(Kind::Table) | None => {}
         }
     }
     Ok(())
@@ -127,19 +125,17 @@ fn tables(shown: &[Shown<'_>; 2], found: &mut Differences) -> Result<(), Failed>
     let most = most(vfs);
     for name in shown[0].names() {
         let _memory = reserved(vfs, most)?;
-        let table = |side: Side| {
-            let table = shown[side].table(name, |rows| Table::new(rows, most));
-            table.map_err(|trouble| (side, trouble))
-        };
-        if let [Some(old), Some(new)] = [table(0)?, table(1)?] {
+        let table = |side: Side| shown[side].table(name, |rows| Table::new(rows, most));
+        if let [Some(old), Some(new)] = both(table)? {
             table::compare(name, [old, new], found);
         }
     }
     Ok(())
 }
 
-/// Compares two generated files that are no parts of views.
-fn generated(sides: [&Vfs; 2], nodes: &[Node<'_>; 2]) -> Result<Vec<Difference>, (Side, Trouble)> {
+/// Compares two generated files that are no parts of views. These are parsed, because
+/// archives and reports write them piece by piece and have no values of them.
+fn generated(sides: [&Vfs; 2], nodes: &[Node<'_>; 2]) -> Result<Vec<Difference>, Failed> {
     let name = nodes[0].tree().name(nodes[0].index);
     let Some(kind) = Kind::of(name) else {
         return Ok(Vec::new());
@@ -147,19 +143,18 @@ fn generated(sides: [&Vfs; 2], nodes: &[Node<'_>; 2]) -> Result<Vec<Difference>,
     let most = most(sides);
     let _memory = reserved(sides, most)?;
     let text = |side: Side| {
-        let attr = sides[side].getattr(nodes[side].ino());
-        let size = attr.map_err(|error| (side, Trouble::from(error)))?.size;
+        let size = sides[side].getattr(nodes[side].ino())?.size;
         if size > most as u64 {
             return Ok(None);
         }
         let mut bytes = Vec::new();
         for piece in Contents(sides[side]).pieces(nodes[side].ino()) {
-            bytes.extend_from_slice(&piece.map_err(|trouble| (side, trouble))?);
+            bytes.extend_from_slice(&piece?);
         }
         Ok(String::from_utf8(bytes).ok())
     };
     let mut found = Differences::default();
-    if let [Some(old), Some(new)] = &[text(0)?, text(1)?] {
+    if let [Some(old), Some(new)] = &both(text)? {
         compare_texts(name, kind, [old, new], &mut found);
     }
     Ok(found.finish())
@@ -173,15 +168,14 @@ fn most(sides: [&Vfs; 2]) -> usize {
 
 /// Reserves the memory to compare two texts of this length, on the first side
 /// first.
-fn reserved(sides: [&Vfs; 2], most: usize) -> Result<[Reservation; 2], (Side, Trouble)> {
-    let reserve = |side: Side| {
+fn reserved(sides: [&Vfs; 2], most: usize) -> Result<[Reservation; 2], Failed> {
+    both(|side| {
         let budget = sides[side].reader().budget();
-        let reserved = budget.reserve("comparing it", most * EXPANSION, true);
-        reserved.map_err(|error| (side, Trouble::from(error)))
-    };
-    Ok([reserve(0)?, reserve(1)?])
+        Ok(budget.reserve("comparing it", most * EXPANSION, true)?)
+    })
 }
 
+/// Compares two generated files of a kind.
 fn compare_texts(name: &str, kind: Kind, texts: [&str; 2], found: &mut Differences) {
     match kind {
         Kind::Json => {

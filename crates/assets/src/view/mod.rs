@@ -153,6 +153,13 @@ pub trait View: Send + Sync {
     /// the environment of the asset.
     fn table<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Rows<'a>>;
 
+    /// Returns the values of the file with number `index`, if it is a JSON file of such.
+    /// `context` is the environment of the asset.
+    fn json<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Node<'a>> {
+        let _ = (index, context);
+        None
+    }
+
     /// Returns the individually editable values, and the number of their file.
     fn values<'a>(&'a self, context: &'a dyn AssetContext) -> Option<(Option<usize>, Node<'a>)> {
         let _ = context;

@@ -152,6 +152,13 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
         }
     }
 
+    fn json<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Node<'a>> {
+        match &self.file(index)?.content {
+            Content::Values(values, _) => Some(values(&self.model, context)),
+            Content::Table(_) | Content::Other(_) => None,
+        }
+    }
+
     fn values<'a>(&'a self, context: &'a dyn AssetContext) -> Option<(Option<usize>, Node<'a>)> {
         let table_values = self.page.table_values.as_ref();
         let table_values = table_values.map(|values| values(&self.model, context));
@@ -166,14 +173,9 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
         if let Some(values) = table_values {
             return Some((None, values));
         }
-        let mut files = self.page.files.iter().enumerate();
-        files.find_map(|(index, file)| match &file.content {
-            Content::Values(values, _) => {
-                let index = self.own().len() + index;
-                Some((Some(index), values(&self.model, context)))
-            }
-            Content::Table(_) | Content::Other(_) => None,
-        })
+        let own = self.own().len();
+        let mut files = own..own + self.page.files.len();
+        files.find_map(|index| Some((Some(index), self.json(index, context)?)))
     }
 
     fn has_cells(&self, index: usize) -> bool {
