@@ -60,11 +60,7 @@ impl Mounted {
             &mut |_| {},
         )
         .unwrap();
-        let sources = Sources::Given {
-            locations: vec![PathBuf::from(&*path).into()],
-            order: None,
-            separate: false,
-        };
+        let sources = Sources::one(PathBuf::from(&*path));
         // The file stays open after it is deleted.
         let vfs = Vfs::open(&sources, Options::default()).unwrap();
         let directories = list(&vfs, Ino::ROOT);

@@ -60,11 +60,7 @@ fn directory_name(number: usize) -> String {
 }
 
 fn open(path: &TempPath) -> Arc<Vfs> {
-    let sources = Sources::Given {
-        locations: vec![PathBuf::from(&**path).into()],
-        order: None,
-        separate: false,
-    };
+    let sources = Sources::one(PathBuf::from(&**path));
     Vfs::open(&sources, Options::default()).unwrap()
 }
 

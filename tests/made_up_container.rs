@@ -89,11 +89,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
 }
 
 fn mounted(source: &Path) -> Arc<Vfs> {
-    let sources = Sources::Given {
-        locations: vec![source.to_owned().into()],
-        order: None,
-        separate: false,
-    };
+    let sources = Sources::one(source);
     Vfs::open(&sources, Options::default()).unwrap()
 }
 

@@ -119,11 +119,7 @@ mod tests {
         let other = source.path().join("other.dat");
         std::fs::write(source.path().join("carcols.dat"), "col\n1,2,3\nend\n").unwrap();
         std::fs::write(&other, "other").unwrap();
-        let sources = Sources::Given {
-            locations: vec![source.path().to_owned().into()],
-            order: None,
-            separate: false,
-        };
+        let sources = Sources::one(source.path());
         let vfs = Vfs::open(&sources, Options::default()).unwrap();
         let node = vfs
             .node(vfs.lookup(Ino::ROOT, "carcols.dat").unwrap().ino)

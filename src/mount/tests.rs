@@ -60,11 +60,7 @@ fn numbers_of_a_subtree_that_was_built_anew_are_stale_and_the_kernel_forgets_the
     let source = tempfile::tempdir().unwrap();
     let asset = source.path().join("a.tdf");
     std::fs::write(&asset, "[UNIT]{Name=a;}").unwrap();
-    let sources = Sources::Given {
-        locations: vec![source.path().to_owned().into()],
-        order: None,
-        separate: false,
-    };
+    let sources = Sources::one(source.path());
     let vfs = Vfs::open(&sources, Options::default()).unwrap();
     let directory = vfs.lookup(Ino::ROOT, "a.tdf.meta").unwrap().ino;
     let file = vfs.lookup(directory, "info.json").unwrap().ino;
@@ -89,11 +85,7 @@ fn with_assets(count: usize) -> (tempfile::TempDir, Arc<Vfs>) {
         let asset = source.path().join(format!("{number}.tdf"));
         std::fs::write(asset, "[UNIT]{Name=a;}").unwrap();
     }
-    let sources = Sources::Given {
-        locations: vec![source.path().to_owned().into()],
-        order: None,
-        separate: false,
-    };
+    let sources = Sources::one(source.path());
     let options = Options {
         cache_size: 256 << 10,
         meta: Meta::Hidden,

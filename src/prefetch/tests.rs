@@ -38,11 +38,7 @@ fn mount(root: Directory, method: Method, cache_size: usize) -> Arc<Vfs> {
         &mut |_| {},
     )
     .unwrap();
-    let sources = Sources::Given {
-        locations: vec![archive.path().to_owned().into()],
-        order: None,
-        separate: false,
-    };
+    let sources = Sources::one(archive.path());
     let options = crate::mount::Options {
         cache_size,
         ..Default::default()
@@ -458,11 +454,7 @@ fn a_run_ends_where_another_one_began() {
 fn reads_of_generated_files_wake_no_thread() {
     let source = tempfile::tempdir().unwrap();
     std::fs::write(source.path().join("a.tdf"), "[UNIT]{Name=a;}").unwrap();
-    let sources = Sources::Given {
-        locations: vec![source.path().to_owned().into()],
-        order: None,
-        separate: false,
-    };
+    let sources = Sources::one(source.path());
     let vfs = Vfs::open(&sources, crate::mount::Options::default()).unwrap();
     let directory = vfs.lookup(Ino::ROOT, "a.tdf.meta").unwrap().ino;
     let prefetch = Prefetch::default();

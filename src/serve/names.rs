@@ -116,11 +116,7 @@ mod tests {
     #[test]
     fn paths_are_found_page_by_page() {
         let folder = tempfile::tempdir().unwrap();
-        let sources = Sources::Given {
-            locations: vec![folder.path().to_owned().into()],
-            order: None,
-            separate: false,
-        };
+        let sources = Sources::one(folder.path());
         let vfs = Vfs::open(&sources, Options::default()).unwrap();
         let names = Names::new(&vfs);
         for number in 0..10_000 {

@@ -239,11 +239,7 @@ mod tests {
             let path = folder.path().join(format!("{file}.txt"));
             std::fs::write(path, words.collect::<String>()).unwrap();
         }
-        let sources = Sources::Given {
-            locations: vec![folder.path().to_owned().into()],
-            order: None,
-            separate: false,
-        };
+        let sources = Sources::one(folder.path());
         let vfs = Vfs::open(&sources, Options::default()).unwrap();
         let collected = |most| {
             let texts = Texts::start(most, || Ok(())).unwrap();

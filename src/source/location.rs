@@ -91,6 +91,12 @@ impl AsRef<Path> for Location {
     }
 }
 
+impl From<&Path> for Location {
+    fn from(path: &Path) -> Self {
+        path.to_owned().into()
+    }
+}
+
 impl From<PathBuf> for Location {
     fn from(path: PathBuf) -> Self {
         Self::Path(path)

@@ -40,11 +40,7 @@ fn disc() -> (Disc, Vec<Vec<u8>>) {
 
 /// Checks a source with this many threads. Returns the statistics and the lines.
 fn checked(source: &Path, threads: usize) -> (Summary, String) {
-    let sources = Sources::Given {
-        locations: vec![source.to_owned().into()],
-        order: None,
-        separate: false,
-    };
+    let sources = Sources::one(source);
     let plan = CheckPlan {
         sources: vec![("source".to_owned(), sources.prepare().unwrap())],
         options: Options::default(),

@@ -139,11 +139,7 @@ fn one_request_that_fails_leaves_nothing_incorrect() {
     let files = folder();
     let files = Vec::from_iter(files.iter().map(|(name, bytes)| (*name, &bytes[..])));
     let source = FaultyFs::new(point.path(), &files);
-    let sources = Sources::Given {
-        locations: vec![point.path().to_owned().into()],
-        order: None,
-        separate: false,
-    };
+    let sources = Sources::one(point.path());
     let options = || Options {
         verify: true,
         ..Options::default()

@@ -101,11 +101,7 @@ fn a_mount_takes_a_bounded_number_of_bytes_for_a_changed_file() {
     // value.
     assert_at_most([82, 140, 362, 588, 1028, 559], |name, bytes, folder| {
         write(work.path(), name, bytes);
-        let sources = Sources::Given {
-            locations: vec![work.path().join(name).into()],
-            order: None,
-            separate: false,
-        };
+        let sources = Sources::one(work.path().join(name));
         let peak = |folders: &[PathBuf]| {
             let opened = measure(|| drop(open_sources(&sources, folders).unwrap()));
             opened.bytes_max as i64

@@ -37,11 +37,7 @@ fn the_deepest_packed_directories_can_be_read() {
         let out = work_dir.path().join(format);
         let output = hpipack(&["--format", format], dir.path(), &out);
         assert!(output.status.success(), "{}", stderr(&output));
-        let sources = Sources::Given {
-            locations: vec![out.into()],
-            order: None,
-            separate: false,
-        };
+        let sources = Sources::one(out);
         let vfs = Vfs::open(&sources, Options::default()).unwrap();
         let found = path.split('/').try_fold(Ino::ROOT, |directory, name| {
             vfs.lookup(directory, name).map(|attr| attr.ino)

@@ -31,10 +31,7 @@ use hpimount_renderware::texture::export::picture;
 pub const FORMAT: ViewFormat = ViewFormat {
     asset_types: &[*b"MODL", *b"JSP ", *b"BSP "],
     converted: Conversion::By(converted),
-    preview: Some(Preview {
-        files: &["preview.png"],
-        rank: 8,
-    }),
+    preview: Some(Preview::new(8, &["preview.png"])),
     edits: &[Editable::new("model.glb", "geometry")],
     import: Some(import),
     refuses: Some(refusal),

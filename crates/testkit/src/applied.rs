@@ -37,11 +37,7 @@ pub fn hpi_apply(options: &[&str], folder: &Path, source: &Path, out: &Path) -> 
 
 /// Opens a source with the changes of a folder as for a mount.
 pub fn open_changed(source: &Path, folder: &Path) -> Result<Arc<Vfs>, String> {
-    let sources = Sources::Given {
-        locations: vec![source.to_owned().into()],
-        order: None,
-        separate: false,
-    };
+    let sources = Sources::one(source);
     open_sources(&sources, &[folder.to_owned()])
 }
 

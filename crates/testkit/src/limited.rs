@@ -111,11 +111,7 @@ fn checked<T>(path: &Path, result: io::Result<T>) -> Option<T> {
 
 /// Returns whether a file can be mounted.
 fn opens(path: &Path) -> bool {
-    let sources = Sources::Given {
-        locations: vec![path.to_owned().into()],
-        order: None,
-        separate: false,
-    };
+    let sources = Sources::one(path);
     Vfs::open(&sources, Options::default()).is_ok()
 }
 

@@ -108,11 +108,7 @@ impl Bench {
         let file = file.open(&self.file).unwrap();
         file.write_all_at(bytes, 0).unwrap();
         file.set_len(bytes.len() as u64).unwrap();
-        let sources = Sources::Given {
-            locations: vec![self.source.clone().into()],
-            order: None,
-            separate: false,
-        };
+        let sources = Sources::one(self.source.clone());
         let options = Options {
             cache_size: 1 << 20,
             ..options

@@ -21,11 +21,7 @@ pub struct Walked {
 
 /// Opens a source as for a mount.
 pub fn open(path: PathBuf, options: Options) -> Result<Arc<Vfs>, String> {
-    let sources = Sources::Given {
-        locations: vec![path.into()],
-        order: None,
-        separate: false,
-    };
+    let sources = Sources::one(path);
     Vfs::open(&sources, options).map_err(|error| error.to_string())
 }
 

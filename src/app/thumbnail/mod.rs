@@ -108,12 +108,7 @@ fn preview_of(input: &Path) -> Option<Vec<u8>> {
 
 /// Finds the files in its folder that a file consists of.
 fn prepared(input: &Path) -> Result<Prepared, OpenError> {
-    let sources = Sources::Given {
-        locations: vec![input.to_owned().into()],
-        order: None,
-        separate: false,
-    };
-    sources.prepare()
+    Sources::one(input).prepare()
 }
 
 fn options() -> Options {

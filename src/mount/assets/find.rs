@@ -98,11 +98,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "x").unwrap();
         }
-        let sources = Sources::Given {
-            locations: vec![source.path().to_owned().into()],
-            order: None,
-            separate: false,
-        };
+        let sources = Sources::one(source.path());
         let vfs = Vfs::open(&sources, Options::default()).unwrap();
         let root = vfs.node(Ino::ROOT).unwrap().other(ROOT);
         let found = files_below(&vfs.mount, &root, folder, extensions).into_iter();

@@ -96,11 +96,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "x").unwrap();
         }
-        let sources = Sources::Given {
-            locations: vec![source.path().to_owned().into()],
-            order: None,
-            separate: false,
-        };
+        let sources = Sources::one(source.path());
         let vfs = Vfs::open(&sources, Options::default()).unwrap();
         let mut node = vfs.node(Ino::ROOT).unwrap();
         for name in file.split('/') {

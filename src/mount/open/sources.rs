@@ -117,6 +117,15 @@ impl GameFolder {
 }
 
 impl Sources {
+    /// Returns a single source.
+    pub fn one(location: impl Into<Location>) -> Self {
+        Self::Given {
+            locations: vec![location.into()],
+            order: None,
+            separate: false,
+        }
+    }
+
     /// Lists the folder of a game, or finds the additional files of the
     /// sources.
     ///

@@ -102,11 +102,7 @@ fn archive((code, name, _): &Damaged, bytes: &[u8]) -> Vec<u8> {
 fn shown(work_dir: &Path, archive: &[u8]) -> Vec<Seen> {
     let file = work_dir.join("a.HIP");
     fs::write(&file, archive).unwrap();
-    let sources = Sources::Given {
-        locations: vec![file.into()],
-        order: None,
-        separate: false,
-    };
+    let sources = Sources::one(file);
     let options = Options {
         cache_size: 8 << 20,
         meta: Meta::Visible,

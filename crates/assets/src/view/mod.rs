@@ -286,6 +286,13 @@ pub struct Preview {
     pub rank: u8,
 }
 
+impl Preview {
+    /// Creates a preview of this rank with these files.
+    pub const fn new(rank: u8, files: &'static [&'static str]) -> Self {
+        Self { files, rank }
+    }
+}
+
 impl ViewFormat {
     /// Creates a format without extensions and types, whose assets have only a view.
     pub const fn new(name: &'static str, open: Open) -> Self {

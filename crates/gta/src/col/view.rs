@@ -29,10 +29,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         false => import::import(edit, &FORMAT),
     }),
     converted: Conversion::Always(Converted::parts(&[])),
-    preview: Some(Preview {
-        files: &["preview.png"],
-        rank: 10,
-    }),
+    preview: Some(Preview::new(10, &["preview.png"])),
     matches: Some(col::is_col),
     ..ViewFormat::new("COL", open)
 };

@@ -29,10 +29,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     import: Some(|edit| import::import(edit, &FORMAT, FOLDER)),
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::first("glb")])),
     matches: Some(|bytes| ifp::parse(bytes).is_ok()),
-    preview: Some(Preview {
-        files: &["preview.png"],
-        rank: 11,
-    }),
+    preview: Some(Preview::new(11, &["preview.png"])),
     types: &[FileType {
         magic: &[
             Magic::at(0, b"ANPK"),

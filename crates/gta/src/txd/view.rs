@@ -23,10 +23,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::named("png", SHEET)])),
     edits: &[Editable::TEXTURES],
     import: Some(import::import),
-    preview: Some(Preview {
-        files: &[SHEET],
-        rank: 9,
-    }),
+    preview: Some(Preview::new(9, &[SHEET])),
     matches: Some(txd::is_dictionary),
     ..ViewFormat::new("TXD", open)
 };

@@ -27,10 +27,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         patterns: &["*.rwtx", "*.rw3"],
         ..FileType::new("image/x-renderware-texture", Some("RenderWare texture"))
     }],
-    preview: Some(Preview {
-        files: &[],
-        rank: 6,
-    }),
+    preview: Some(Preview::new(6, &[])),
     edits: &[Editable::PNG],
     import: Some(import),
     ..ViewFormat::new("HIP texture", open)

@@ -19,10 +19,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     extensions: bon::EXTENSIONS,
     converted: Conversion::Always(Converted::parts(&[])),
     matches: Some(|bytes| bytes.starts_with(MAGIC) && bon::parse(bytes).is_ok()),
-    preview: Some(Preview {
-        files: &[],
-        rank: 6,
-    }),
+    preview: Some(Preview::new(6, &[])),
     left_out: &[Editable::new(
         "*.png",
         "is a picture of a BON, which is not encoded",

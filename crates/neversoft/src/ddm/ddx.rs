@@ -18,10 +18,7 @@ use hpimount_containers::text::stem;
 pub const DDX_FORMAT: ViewFormat = ViewFormat {
     extensions: DDX_EXTENSIONS,
     converted: Conversion::Always(Converted::parts(&[])),
-    preview: Some(Preview {
-        files: &[],
-        rank: 6,
-    }),
+    preview: Some(Preview::new(6, &[])),
     left_out: &[
         Editable::new("*.png", "is a picture of a DDX, which is not encoded"),
         Editable::new(

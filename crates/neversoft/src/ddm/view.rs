@@ -25,10 +25,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         ConvertedFile::named("png", "preview.png"),
         ConvertedFile::first("glb"),
     ])),
-    preview: Some(Preview {
-        files: &["preview.png"],
-        rank: 4,
-    }),
+    preview: Some(Preview::new(4, &["preview.png"])),
     left_out: &[Editable::new(
         "model.glb",
         "is a model of the Xbox, whose geometry is not rebuilt",

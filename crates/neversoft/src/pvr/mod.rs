@@ -25,10 +25,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     extensions: EXTENSIONS,
     converted: Conversion::Always(Converted::whole(&[ConvertedFile::first("png")])),
     matches: Some(|bytes| is_known(bytes) && parse(bytes).is_ok()),
-    preview: Some(Preview {
-        files: &[PICTURE],
-        rank: 3,
-    }),
+    preview: Some(Preview::new(3, &[PICTURE])),
     edits: &[Editable::PNG],
     import: Some(import::import),
     ..ViewFormat::new("PVR", open)

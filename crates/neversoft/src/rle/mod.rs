@@ -19,10 +19,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     extensions: EXTENSIONS,
     converted: Conversion::Always(Converted::whole(&[ConvertedFile::first("png")])),
     matches: Some(|bytes| bytes.starts_with(MAGIC) && parse(bytes, false).is_ok()),
-    preview: Some(Preview {
-        files: &["picture.png"],
-        rank: 3,
-    }),
+    preview: Some(Preview::new(3, &["picture.png"])),
     left_out: &[Editable::new(
         "*.png",
         "is decoded from an RLE, which is not encoded",

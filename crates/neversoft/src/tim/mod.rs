@@ -27,10 +27,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         let is_known = bytes.starts_with(b"TIM2") || bytes.starts_with(&[0x10, 0, 0, 0]);
         is_known && parse(bytes).is_ok()
     }),
-    preview: Some(Preview {
-        files: &["frame.png"],
-        rank: 3,
-    }),
+    preview: Some(Preview::new(3, &["frame.png"])),
     edits: &[Editable::PNG],
     import: Some(import::import),
     ..ViewFormat::new("TIM", open)

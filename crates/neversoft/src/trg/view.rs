@@ -24,10 +24,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         ConvertedFile::named("json", "nodes.json"),
         ConvertedFile::first("glb"),
     ])),
-    preview: Some(Preview {
-        files: &["preview.png"],
-        rank: 5,
-    }),
+    preview: Some(Preview::new(5, &["preview.png"])),
     matches: Some(|bytes| bytes.starts_with(trg::MAGIC) && trg::parse(bytes).is_ok()),
     types: &[FileType {
         magic: &[Magic::at(0, trg::MAGIC)],

@@ -63,10 +63,7 @@ pub const MOVIE_FORMAT: ViewFormat = ViewFormat {
 };
 
 /// Some movies have the extension of sounds.
-const PREVIEW: Option<Preview> = Some(Preview {
-    files: &["frame.png"],
-    rank: 3,
-});
+const PREVIEW: Option<Preview> = Some(Preview::new(3, &["frame.png"]));
 
 /// Maximum number of shown distances between sectors.
 const MAX_DISTANCES: usize = 8;

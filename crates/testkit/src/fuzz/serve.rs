@@ -68,11 +68,7 @@ impl Server {
         let archive = hpi::V1::new(vec![hpi::file(b"inner.txt", file)]);
         fs::write(root.join("mod.ufo"), archive.build().bytes).unwrap();
 
-        let sources = Sources::Given {
-            locations: vec![root.into()],
-            order: None,
-            separate: false,
-        };
+        let sources = Sources::one(root);
         let prepared = sources.prepare().unwrap();
         let identity = SourceIdentity::of(&prepared);
         let vfs = Vfs::open_prepared(prepared, Options::default()).unwrap();

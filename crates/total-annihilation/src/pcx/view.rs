@@ -26,10 +26,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         FileType::new("image/vnd.zbrush.pcx", None),
         FileType::new("image/x-pcx", None),
     ],
-    preview: Some(Preview {
-        files: &[PICTURE],
-        rank: 1,
-    }),
+    preview: Some(Preview::new(1, &[PICTURE])),
     edits: &[Editable::PNG],
     import: Some(import),
     ..ViewFormat::new("PCX", open)

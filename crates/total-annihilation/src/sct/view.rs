@@ -24,10 +24,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         patterns: &["*.sct"],
         ..FileType::new("image/x-ta-sct", Some("Total Annihilation map section"))
     }],
-    preview: Some(Preview {
-        files: &["minimap.png", "section.png"],
-        rank: 10,
-    }),
+    preview: Some(Preview::new(10, &["minimap.png", "section.png"])),
     left_out: &[Editable::new(
         "*.png",
         "is a section of a map, whose terrain is not edited",

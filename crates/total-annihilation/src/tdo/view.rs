@@ -34,10 +34,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         patterns: &["*.3do"],
         ..FileType::new("model/x-ta-3do", Some("Total Annihilation model"))
     }],
-    preview: Some(Preview {
-        files: &["preview.png"],
-        rank: 2,
-    }),
+    preview: Some(Preview::new(2, &["preview.png"])),
     edits: &[
         Editable::new("model.glb", "pieces, their places, faces and materials"),
         Editable::new("model.obj", "pieces, faces and materials"),

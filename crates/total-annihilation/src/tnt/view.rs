@@ -34,10 +34,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         patterns: &["*.tnt"],
         ..FileType::new("image/x-ta-tnt", Some("Total Annihilation map"))
     }],
-    preview: Some(Preview {
-        files: &["minimap.png", "map_1_8.png"],
-        rank: 5,
-    }),
+    preview: Some(Preview::new(5, &["minimap.png", "map_1_8.png"])),
     left_out: &[Editable::new(
         "*.png",
         "is a map, whose terrain and nodes are not edited",

@@ -19,10 +19,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     extensions: banner::EXTENSIONS,
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::named("png", PICTURE)])),
     matches: Some(|bytes| banner::is_known(bytes) && banner::parse(bytes).is_ok()),
-    preview: Some(Preview {
-        files: &[PICTURE],
-        rank: ALONE,
-    }),
+    preview: Some(Preview::new(ALONE, &[PICTURE])),
     edits: &[Editable::PNG],
     import: Some(import),
     ..ViewFormat::new("BNR", open)

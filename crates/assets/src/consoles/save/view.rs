@@ -18,10 +18,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     extensions: save::EXTENSIONS,
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::first("png")])),
     matches: Some(|bytes| save::is_known(bytes) && save::parse(bytes).is_ok()),
-    preview: Some(Preview {
-        files: &["icon.png"],
-        rank: 7,
-    }),
+    preview: Some(Preview::new(7, &["icon.png"])),
     left_out: &[Editable::new(
         "*.png",
         "is the icon of a save, which is not encoded",

@@ -21,10 +21,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     extensions: &["xbe"],
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::first("png")])),
     matches: Some(|bytes| bytes.starts_with(MAGIC)),
-    preview: Some(Preview {
-        files: &["title.png", "save.png"],
-        rank: ALONE,
-    }),
+    preview: Some(Preview::new(ALONE, &["title.png", "save.png"])),
     left_out: &[Editable::new(
         "*.png",
         "is a part of a signed program, whose checksums an edit would break",
@@ -38,10 +35,7 @@ pub const XPR_FORMAT: ViewFormat = ViewFormat {
     names: xpr::NAMES,
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::first("png")])),
     matches: Some(|bytes| bytes.starts_with(xpr::MAGIC) && xpr::parse(bytes).is_ok()),
-    preview: Some(Preview {
-        files: &["frame.png"],
-        rank: 6,
-    }),
+    preview: Some(Preview::new(6, &["frame.png"])),
     edits: &[Editable::PNG],
     import: Some(import::import),
     ..ViewFormat::new("XPR", open_xpr)

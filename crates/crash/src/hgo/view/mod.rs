@@ -35,10 +35,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         is_opened: true,
         ..FileType::new("model/x-crash-hgo", Some("Crash Bandicoot model"))
     }],
-    preview: Some(Preview {
-        files: &["preview.png"],
-        rank: 3,
-    }),
+    preview: Some(Preview::new(3, &["preview.png"])),
     edits: &[
         Editable::TEXTURES,
         Editable::new(

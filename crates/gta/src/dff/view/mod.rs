@@ -31,10 +31,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         ConvertedFile::named("png", "preview.png"),
         ConvertedFile::first("glb"),
     ])),
-    preview: Some(Preview {
-        files: &["preview.png"],
-        rank: 8,
-    }),
+    preview: Some(Preview::new(8, &["preview.png"])),
     matches: Some(dff::is_model),
     edits: &[
         Editable::new(

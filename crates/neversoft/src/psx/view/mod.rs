@@ -41,10 +41,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         is_opened: true,
         ..FileType::new("model/x-neversoft-psx", Some("Neversoft model or level"))
     }],
-    preview: Some(Preview {
-        files: &["preview.png"],
-        rank: 4,
-    }),
+    preview: Some(Preview::new(4, &["preview.png"])),
     edits: &[
         Editable::TEXTURES,
         Editable::new(

@@ -36,10 +36,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         patterns: &["*.gaf", "*.taf"],
         ..FileType::new("image/x-ta-gaf", Some("Total Annihilation sprites"))
     }],
-    preview: Some(Preview {
-        files: &["preview.png"],
-        rank: 9,
-    }),
+    preview: Some(Preview::new(9, &["preview.png"])),
     edits: &[
         Editable::new(
             "*.png",
