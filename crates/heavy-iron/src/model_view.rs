@@ -133,17 +133,10 @@ fn add_files(plan: &ExportPlan, page: &mut Page<Planned>) {
     for (index, texture) in plan.textures.iter().enumerate() {
         if texture.state.is_found() {
             let place = ViewFile::inside(TEXTURES, format!("{}.png", texture.name));
-            page.file(
-                place,
-                move |planned: &Planned, context, out| match picture_of(
-                    &planned.plan,
-                    index,
-                    context,
-                ) {
-                    Some(picture) => png::write(&picture, out),
-                    None => Ok(()),
-                },
-            );
+            page.file(place, move |planned: &Planned, context, out| {
+                let picture = picture_of(&planned.plan, index, context);
+                png::write(&picture.ok_or(io::ErrorKind::InvalidData)?, out)
+            });
         }
     }
 }

@@ -79,12 +79,7 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
         page.file(SHEET, preview);
     }
     for (file, index, level) in pictures.into_iter().chain(mipmaps) {
-        page.file(file, move |txd: &Txd, _, out| {
-            match picture(txd, index, level) {
-                Some(picture) => png::write(&picture, out),
-                None => Ok(()),
-            }
-        });
+        page.picture(file, move |txd| picture(txd, index, level));
     }
     Ok(page.show(txd, None))
 }

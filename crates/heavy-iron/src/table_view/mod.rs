@@ -5,6 +5,8 @@ mod values;
 
 pub(crate) use self::values::{PARAMETERS, ROWS};
 
+use std::io;
+
 use bytes::Bytes;
 use get_size2::GetSize;
 use hpimount_record::Value;
@@ -86,7 +88,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     {
         page.file("model.glb", |sheets, context, out| match sheets {
             Sheets::Models(info) => set::write(info, context, out),
-            _ => Ok(()),
+            _ => Err(io::ErrorKind::NotFound.into()),
         });
     }
     if let (Sheets::Animation(_), Some(id), None) = (&sheets, id, &error) {
@@ -97,9 +99,8 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         if !matches!(animated::skeleton_of(id, context), Ok(None)) {
             // The skeleton of the animation's model.
             page.file("model.glb", move |_, context, out| {
-                let Some((scene, _memory)) = animated::skeleton_of(id, context)? else {
-                    return Ok(());
-                };
+                let found = animated::skeleton_of(id, context)?;
+                let (scene, _memory) = found.ok_or(io::ErrorKind::NotFound)?;
                 gltf::write(&scene, &|_| None, &|bytes| context.reserve(bytes), out)
             });
         }
@@ -116,7 +117,7 @@ pub(crate) fn open_level(bytes: &Bytes, context: &dyn AssetContext) -> Box<dyn V
     if matches!(&sheets, Sheets::Level(info) if info.collision.is_some()) && error.is_none() {
         page.file("collision.glb", |sheets, context, out| match sheets {
             Sheets::Level(info) => collision::write(info, context, out),
-            _ => Ok(()),
+            _ => Err(io::ErrorKind::NotFound.into()),
         });
     }
     page.show(sheets, error)

@@ -6,7 +6,7 @@ use get_size2::GetSize;
 use crate::texture::import::{import, picture_names};
 use crate::texture::{self, Texture, Textures};
 use crate::view;
-use hpimount_assets::model::{not_shown, png};
+use hpimount_assets::model::not_shown;
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use hpimount_assets::view::import::Editable;
@@ -62,12 +62,8 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
             page.warn(not_shown(format_args!("texture {index}"), problem));
             continue;
         }
-        page.file(name, move |model: &Textures, _, out| {
-            let texture = model.textures.get(index);
-            match texture.and_then(export::picture) {
-                Some(picture) => png::write(&picture, out),
-                None => Ok(()),
-            }
+        page.picture(name, move |model| {
+            export::picture(model.textures.get(index)?)
         });
     }
     Ok(page.show(model, error))

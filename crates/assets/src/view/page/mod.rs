@@ -257,16 +257,15 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         self.add(file.into(), None, Content::Other(Box::new(write)))
     }
 
-    /// Adds the picture returned by `picture` as a PNG file, which is empty without a
-    /// picture.
+    /// Adds the picture returned by `picture` as a PNG file, which cannot be read without
+    /// a picture.
     pub fn picture(
         &mut self,
         file: impl Into<ViewFile>,
         picture: impl Fn(&M) -> Option<Picture> + Send + Sync + 'static,
     ) -> &mut Self {
-        self.file(file, move |model, _, out| match picture(model) {
-            Some(picture) => png::write(&picture, out),
-            None => Ok(()),
+        self.file(file, move |model, _, out| {
+            png::write(&picture(model).ok_or(io::ErrorKind::InvalidData)?, out)
         })
     }
 

@@ -147,10 +147,8 @@ fn add_models(page: &mut Page<DffView>, shown: &DffView) {
         if texture.state.is_found() {
             let file = ViewFile::inside(TEXTURES, format!("{}.png", texture.name));
             page.file(file, move |shown: &DffView, context, out| {
-                match shown.picture(index, &Pictures::new(context)) {
-                    Some(picture) => png::write(&picture, out),
-                    None => Ok(()),
-                }
+                let picture = shown.picture(index, &Pictures::new(context));
+                png::write(&picture.ok_or(io::ErrorKind::InvalidData)?, out)
             });
         }
     }

@@ -3,6 +3,8 @@
 
 mod facts;
 
+use std::io;
+
 use bytes::Bytes;
 use get_size2::GetSize;
 
@@ -145,10 +147,8 @@ fn add_files(shown: &PsxView, page: &mut Page<PsxView>) {
         let file = ViewFile::inside("animations", name);
         page.file(file, move |shown: &PsxView, _, out| {
             let scene = shown.plan.motion(&shown.psx, index);
-            match scene.animations.first() {
-                Some(motion) => bvh::write(&scene, motion, out),
-                None => Ok(()),
-            }
+            let motion = scene.animations.first().ok_or(io::ErrorKind::NotFound)?;
+            bvh::write(&scene, motion, out)
         });
     }
 }
