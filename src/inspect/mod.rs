@@ -21,6 +21,7 @@ mod queue_tests;
 mod room;
 mod shown;
 mod text;
+mod texts;
 pub(crate) mod walk;
 
 pub use self::bounds::EXPANSION;

@@ -7,14 +7,16 @@ use super::difference::{Difference, Differences};
 use super::table::Table;
 use super::{Side, table, text, value};
 use crate::inspect::shown::{INFO, SUMMARY, Shown};
+use crate::inspect::texts::{self, MAX_TEXT};
 use crate::inspect::{Contents, Trouble};
 use crate::memory::budget::Reservation;
 use crate::mount::{Ino, Node, Vfs, format_of};
 
-/// Maximum length of a compared file of a view in bytes, and the memory that its
-/// comparison takes for each of them.
-const MAX_TEXT: usize = 1 << 20;
+/// Memory that a comparison takes for each byte of a compared file.
 const EXPANSION: usize = 12;
+
+/// Name of the list of warnings among the facts.
+const WARNINGS: &str = "warnings";
 
 /// Part of the memory budget of a side that one comparison may use.
 const PART_OF_BUDGET: usize = 4;
@@ -42,8 +44,8 @@ impl Kind {
 /// Returns how two files differ that are assets of the same format, or
 /// generated tables or JSON; nothing for others.
 ///
-/// Of the files of a view, those that describe it best and differ are compared:
-/// the asset's own text and JSON, else its facts, else its tables.
+/// What describes an asset best and differs is compared: the text and JSON of its view,
+/// else its facts, else its tables, else its lines if it is a text, else its warnings.
 ///
 /// # Errors
 /// Returns the side that cannot be compared, and the cause.
@@ -61,15 +63,18 @@ pub(super) fn differences(sides: [&Vfs; 2], inos: [Ino; 2]) -> Result<Vec<Differ
         return Ok(Vec::new());
     }
     let shown = both(|side| Shown::new(sides[side], &nodes[side], old))?;
-    let tiers = [own_files, facts, tables];
-    for tier in tiers {
-        let mut found = Differences::default();
+    let mut found = Differences::default();
+    for tier in [own_files, facts, tables] {
         tier(&shown, &mut found)?;
         if !found.is_empty() {
             return Ok(found.finish());
         }
     }
-    Ok(Vec::new())
+    lines(sides, inos, &mut found)?;
+    if found.is_empty() {
+        warnings(&shown, &mut found);
+    }
+    Ok(found.finish())
 }
 
 /// The side that cannot be compared, and the cause.
@@ -107,16 +112,42 @@ fn own_files(shown: &[Shown<'_>; 2], found: &mut Differences) -> Result<(), Fail
     Ok(())
 }
 
-/// Compares the facts about an asset; of long lists, nothing.
+/// Compares the facts about an asset without its warnings; of long lists, nothing.
 fn facts(shown: &[Shown<'_>; 2], found: &mut Differences) -> Result<(), Failed> {
     let vfs = [shown[0].vfs, shown[1].vfs];
     let most = most(vfs);
     let _memory = reserved(vfs, most)?;
-    let facts = |side: Side| shown[side].model.view.info().collect(&mut { most });
+    let facts = |side: Side| {
+        let mut facts = shown[side].model.view.info().collect(&mut { most })?;
+        if let Value::Map(entries) = &mut facts {
+            entries.retain(|(name, _)| name != WARNINGS);
+        }
+        Some(facts)
+    };
     if let [Some(old), Some(new)] = &[facts(0), facts(1)] {
         value::compare(String::new(), old, new, found);
     }
     Ok(())
+}
+
+/// Compares the lines of assets that are texts, such as comments.
+fn lines(sides: [&Vfs; 2], inos: [Ino; 2], found: &mut Differences) -> Result<(), Failed> {
+    let most = most(sides);
+    let _memory = reserved(sides, most)?;
+    let text = |side: Side| texts::of_file(sides[side], inos[side], most);
+    if let [Some(old), Some(new)] = &[text(0), text(1)] {
+        text::compare("text", [old, new], found);
+    }
+    Ok(())
+}
+
+/// Compares the warnings about an asset, which often name places that move.
+fn warnings(shown: &[Shown<'_>; 2], found: &mut Differences) {
+    let [old, new] = shown.each_ref().map(|shown| {
+        let warnings = shown.model.view.warnings();
+        warnings.into_iter().map(Value::text).collect()
+    });
+    value::compare(WARNINGS.to_owned(), &old, &new, found);
 }
 
 /// Compares the tables about an asset that are not too long.

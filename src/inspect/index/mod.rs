@@ -7,7 +7,6 @@
 #[cfg(feature = "index")]
 mod database;
 mod jobs;
-mod texts;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
@@ -23,6 +22,7 @@ use super::hash::sha256;
 use super::ordered::ordered;
 use super::room::{Room, Taken};
 use super::shown::Shown;
+use super::texts::{self, MAX_TEXT};
 use super::walk::Step;
 use super::{Contents, Role};
 use crate::mount::{Ino, Meta, Vfs, format_of};
@@ -296,7 +296,7 @@ impl Indexer<'_> {
             self.asset(*entry.ino, &mut row);
         }
         if row.text.is_none() && self.vfs.options().meta != Meta::Off {
-            row.text = texts::of_file(self.vfs, *entry.ino, &row);
+            row.text = texts::of_file(self.vfs, *entry.ino, MAX_TEXT);
         }
         row
     }

@@ -205,6 +205,55 @@ fn assets_of_every_family_are_compared_in_their_own_terms() {
     }
 }
 
+/// Warnings name lines and offsets, which move.
+#[test]
+fn an_added_comment_or_statement_is_one_added_line() {
+    let unit = |added: &str| format!("[UNITINFO]\n{{\n{added}Name=a;;\nName=b;\n}}\n");
+    let town =
+        |added: &str| format!("{added}objs\n1, crate, box, 100, 0\n2, pole\nend\nnews\nend\n");
+    let places = |added: &str| format!("inst\n{added}7, crate, 0, 1, 2, 3, 0, 0, 0, 1, -1\nend\n");
+    let handling = |added: &str| format!("{added}CAR 1 2 D\nVAN 3\n! BIKE 4\n");
+    let script = |added: &str| {
+        let text = format!("piece base; Create() {{ sleep 5; {added} return (0); }}");
+        bos::compile(&text, &[]).unwrap().cob(&[]).file()
+    };
+    let texts: [(&str, &str, &dyn Fn(&str) -> String); 4] = [
+        ("tank.fbi", "// a comment", &unit),
+        ("town.ide", "# a comment", &town),
+        ("places.ipl", "# a comment", &places),
+        ("handling.cfg", "; a comment", &handling),
+    ];
+    let files = folder(|source| {
+        for side in ["old", "new"] {
+            let folder = source.join(side);
+            fs::create_dir(&folder).unwrap();
+            let is_new = side == "new";
+            for (name, comment, text) in &texts {
+                let line = if is_new {
+                    format!("{comment}\n")
+                } else {
+                    String::new()
+                };
+                fs::write(folder.join(name), text(&line)).unwrap();
+            }
+            let statement = if is_new { "show base;" } else { "" };
+            fs::write(folder.join("tank.cob"), script(statement)).unwrap();
+        }
+    });
+    let (code, found) = objects(&files.archive, &["old", "new"]);
+    assert_eq!(code, Some(1));
+    let added = texts.map(|(name, comment, _)| (name, comment));
+    for (name, line) in added.into_iter().chain([("tank.cob", "show base;")]) {
+        let record = found.iter().find(|one| one["path"] == name);
+        let differences = &record.unwrap_or_else(|| panic!("{name}: {found:#?}"))["differences"];
+        let [only] = &differences.as_array().unwrap()[..] else {
+            panic!("{name}: {differences:#?}");
+        };
+        let new = only["new"].as_str().unwrap_or_default();
+        assert_eq!((&only["old"], new.trim()), (&Value::Null, line), "{name}");
+    }
+}
+
 /// Returns an object with one link that sends an event.
 fn group(event: u16) -> Vec<u8> {
     let mut bytes = vec![0, 0, 0, 1, 0x11, 1, 0, 0x1D, 0, 0, 0, 0];

@@ -11,6 +11,8 @@ use std::process::Command;
 use fixtures::container_seeds::zip_of_copies;
 use fixtures::hip::{Asset, Hip};
 use fixtures::hpi::{Entry, File, V1, dir, file as entry};
+use fixtures::playstation;
+use fixtures::ta::bos;
 use hpimount_containers::hpi::chunk::Method;
 use rusqlite::Connection;
 use testkit::mount::{Fixture, Run, has_programs, hpi, run};
@@ -124,6 +126,46 @@ fn questions_across_archives_are_answered() {
         ask("SELECT from_name, from_place, to_name FROM refs WHERE missing AND field = 'weapon'"),
         ["TANK|units/TANK.fbi|GUN"]
     );
+}
+
+#[test]
+fn words_of_scripts_and_configurations_are_found() {
+    if !has_programs(&["sqlite3"]) {
+        return;
+    }
+    let script = "piece flywheel; Create() { show flywheel; return (0); }";
+    let script = bos::compile(script, &[]).unwrap().cob(&[]).file();
+    let mut scripts = playstation::files().into_iter();
+    let (_, qb) = scripts.find(|(name, _)| *name == "script.qb").unwrap();
+    let games = folder(|source| {
+        let folder = source.join("game");
+        fs::create_dir(&folder).unwrap();
+        for (name, bytes) in [
+            ("level.qb", &qb[..]),
+            ("tank.cob", &script),
+            ("tank.fbi", b"[UNITINFO]\n{\nName=Jellyfish;\n}\n"),
+            (
+                "town.ipl",
+                b"inst\n7, lamppost, 0, 1, 2, 3, 0, 0, 0, 1, -1\nend\n",
+            ),
+            ("handling.cfg", b"; the heaviest first\nCAR 1 2 D\n"),
+        ] {
+            fs::write(folder.join(name), bytes).unwrap();
+        }
+    });
+    indexed(&games.archive, &["game"]);
+    for (word, path) in [
+        ("endscript", "level.qb"),
+        ("flywheel", "tank.cob"),
+        ("jellyfish", "tank.fbi"),
+        ("lamppost", "town.ipl"),
+        ("heaviest", "handling.cfg"),
+    ] {
+        let query = format!(
+            "SELECT path FROM texts JOIN files ON id = texts.rowid WHERE texts MATCH '{word}'"
+        );
+        assert_eq!(lines(&games.archive, &query), [path], "{word}");
+    }
 }
 
 #[test]

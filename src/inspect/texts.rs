@@ -1,14 +1,13 @@
-//! The texts that can be searched for words.
+//! The texts that can be searched for words and compared by lines.
 
-use super::EntryRow;
-use crate::inspect::shown::{SUMMARY, Shown};
-use crate::inspect::{Contents, Trouble};
+use super::shown::{SUMMARY, Shown};
+use super::{Contents, Trouble};
 use crate::mount::{Ino, Vfs, format_of};
 use hpimount_assets::view::ERROR_FILE;
 use hpimount_containers::text::windows_1252;
 
-/// Maximum length of a text in bytes; of longer ones, nothing is searched.
-const MAX_TEXT: usize = 1 << 20;
+/// Maximum length of a text in bytes; longer ones are neither searched nor compared.
+pub(super) const MAX_TEXT: usize = 1 << 20;
 
 /// Extensions of files that are texts, if nothing in them says otherwise.
 const EXTENSIONS: [&str; 15] = [
@@ -40,14 +39,15 @@ pub(super) fn of_view(shown: &Shown<'_>) -> Result<Option<String>, Trouble> {
     Ok((!all.is_empty()).then_some(all))
 }
 
-/// Returns the text of a file that is one, as UTF-8 or else as Windows-1252;
-/// `None` for others, and if it cannot be read.
-pub(super) fn of_file(vfs: &Vfs, ino: Ino, row: &EntryRow) -> Option<String> {
+/// Returns the text of a file that is one, as UTF-8 or else as Windows-1252; `None` for
+/// others, for those of more than `most` bytes, and if it cannot be read.
+pub(super) fn of_file(vfs: &Vfs, ino: Ino, most: usize) -> Option<String> {
     let node = vfs.node(ino).ok()?;
     let mut known = format_of(&node).into_iter().flat_map(|format| format.types);
-    let has_extension = |known: &str| EXTENSIONS.contains(&known);
-    let is_text = known.any(|one| one.is_text) || row.type_of.as_deref().is_some_and(has_extension);
-    if row.size > MAX_TEXT as u64 || !is_text {
+    let has_extension = |known: String| EXTENSIONS.contains(&&*known);
+    let is_text =
+        known.any(|one| one.is_text) || Contents(vfs).type_of(ino).is_some_and(has_extension);
+    if !is_text || vfs.getattr(ino).ok()?.size > most as u64 {
         return None;
     }
     let mut bytes = Vec::new();
