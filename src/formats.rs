@@ -1,7 +1,10 @@
 //! The lists of asset formats, and of the reports and checks that combine many
 //! assets.
 
-use std::sync::{LazyLock, OnceLock};
+#[cfg(test)]
+mod made_up_asset;
+
+use std::sync::LazyLock;
 
 use hpimount_assets::consoles;
 use hpimount_assets::view::ViewFormat;
@@ -12,34 +15,20 @@ use hpimount_heavy_iron as heavy_iron;
 use hpimount_neversoft as neversoft;
 use hpimount_total_annihilation as ta;
 
-/// The asset formats that have views: first the formats of the families, then the
-/// ones added with [`add`]. A format is identified by its index; there are at
+/// The asset formats that have views. A format is identified by its index; there are at
 /// most 256.
-pub static VIEW_FORMATS: LazyLock<Vec<ViewFormat>> = LazyLock::new(|| {
-    [OWN_FORMATS, &[*ADDED.get_or_init(|| &[])]]
-        .concat()
-        .concat()
-});
-
-/// The formats that the program has added.
-static ADDED: OnceLock<&[ViewFormat]> = OnceLock::new();
-
-/// Adds formats of the calling program to [`VIEW_FORMATS`]. Returns whether
-/// they were added: not if the list has already been used, or other formats
-/// have been added.
-pub fn add(formats: &'static [ViewFormat]) -> bool {
-    let fits = OWN_FORMATS.concat().len() + formats.len() <= 256;
-    fits && ADDED.set(formats).is_ok()
-}
+pub static VIEW_FORMATS: LazyLock<Vec<ViewFormat>> = LazyLock::new(|| FORMATS.concat());
 
 /// The asset formats of the families.
-const OWN_FORMATS: &[&[ViewFormat]] = &[
+const FORMATS: &[&[ViewFormat]] = &[
     consoles::FORMATS,
     crash::FORMATS,
     gta::FORMATS,
     neversoft::FORMATS,
     heavy_iron::FORMATS,
     ta::FORMATS,
+    #[cfg(test)]
+    made_up_asset::FORMATS,
 ];
 
 /// All reports.

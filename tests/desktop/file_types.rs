@@ -3,15 +3,30 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use fixtures::Endian;
 use fixtures::hip::{Asset, Hip};
 use fixtures::ta::{cob, gaf, tnt};
 use fixtures::{assets, container_seeds};
+use hpimount::app::desktop::files::{DesktopFile, files};
 use tempfile::tempdir;
 use testkit::desktop::{data, home, types_of};
 use testkit::mount::{has_programs, run, sample};
+
+#[test]
+fn the_files_for_packages_follow_from_the_lists_of_formats() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/desktop");
+    for DesktopFile { name, text } in files() {
+        let written = fs::read_to_string(folder.join(name)).unwrap_or_default();
+        assert!(
+            written == text,
+            "docs/desktop/{name} should be as `cargo run --example desktop_files` writes it:\n\
+             {text}"
+        );
+    }
+}
 
 #[test]
 fn archives_and_assets_have_their_types() {

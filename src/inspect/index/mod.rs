@@ -329,3 +329,32 @@ impl Indexer<'_> {
         row.asset = Some(asset);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inspect::EXPANSION;
+    use crate::mount::{Options, Sources};
+    use std::sync::mpsc::sync_channel;
+
+    /// The made-up format has no column or fact that is called like a measure.
+    #[test]
+    fn an_asset_has_the_measures_of_its_view_whatever_its_columns_are_called() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("x.made"), [1, 2, 3]).unwrap();
+        let vfs = Vfs::open(&Sources::one(folder.path()), Options::default()).unwrap();
+        let (sender, rows) = sync_channel(10);
+        index(&vfs, 1, EXPANSION, &sender, &ProgressBar::hidden()).unwrap();
+        drop(sender);
+        let assets = rows.into_iter().filter_map(|row| match row {
+            Row::Entry(row) => row.asset,
+            Row::Reference(_) => None,
+        });
+        let expected = AssetRow {
+            format: "made up",
+            measures: Measures::picture(3, 1),
+            ..AssetRow::default()
+        };
+        assert_eq!(assets.collect::<Vec<_>>(), [expected]);
+    }
+}

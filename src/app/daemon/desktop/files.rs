@@ -282,19 +282,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_for_packages_follow_from_the_lists_of_formats() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/desktop");
-        for DesktopFile { name, text } in files() {
-            let written = std::fs::read_to_string(folder.join(name)).unwrap_or_default();
-            assert!(
-                written == text,
-                "docs/desktop/{name} should be as `cargo run --example desktop_files` writes \
-                 it:\n{text}"
-            );
-        }
-    }
-
-    #[test]
     fn a_type_of_several_formats_has_the_names_of_all() {
         let xml = mime_info();
         let (_, rest) = xml
