@@ -69,8 +69,8 @@ impl<'a> Shown<'a> {
         self.without_fault(collected)
     }
 
-    /// Returns the values of the JSON file with this name; `None` if there is none, or
-    /// it has more than `most` bytes.
+    /// Returns the values of the JSON file with this name; `None` without such a file, or
+    /// if its values need more than `most` bytes.
     ///
     /// # Errors
     /// Returns an error if something that they depend on cannot be read.

@@ -39,8 +39,8 @@ pub(super) fn of_view(shown: &Shown<'_>) -> Result<Option<String>, Trouble> {
     Ok((!all.is_empty()).then_some(all))
 }
 
-/// Returns the text of a file that is one, as UTF-8 or else as Windows-1252; `None` for
-/// others, for those of more than `most` bytes, and if it cannot be read.
+/// Returns the text of a file as UTF-8 or else as Windows-1252; `None` if the file is not
+/// a text, has more than `most` bytes, or cannot be read.
 pub(super) fn of_file(vfs: &Vfs, ino: Ino, most: usize) -> Option<String> {
     let node = vfs.node(ino).ok()?;
     let mut known = format_of(&node).into_iter().flat_map(|format| format.types);

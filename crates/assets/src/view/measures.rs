@@ -24,6 +24,13 @@ impl Measures {
         }
     }
 
+    /// Creates the measures of pictures of these sizes.
+    pub fn pictures<T: TryInto<u32>>(sizes: impl Iterator<Item = [T; 2]>) -> Self {
+        sizes
+            .map(|[width, height]| Self::picture(width, height))
+            .sum()
+    }
+
     /// Creates the measures of models with this many vertices.
     pub fn vertices(count: impl TryInto<u64>) -> Self {
         Self {

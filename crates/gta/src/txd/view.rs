@@ -48,8 +48,7 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
         .measures(|txd| {
             let textures = txd.textures.iter();
             let read = textures.filter_map(|entry| entry.texture.as_ref().ok());
-            read.map(|texture| Measures::picture(texture.width, texture.height))
-                .sum()
+            Measures::pictures(read.map(|texture| [texture.width, texture.height]))
         });
     let (mut pictures, mut mipmaps) = (Vec::new(), Vec::new());
     for (index, entry) in txd.textures.iter().enumerate() {

@@ -52,9 +52,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         .rows("textures", rows)
         .measures(|model: &Textures| {
             let textures = model.textures.iter();
-            textures
-                .map(|texture| Measures::picture(texture.width, texture.height))
-                .sum()
+            Measures::pictures(textures.map(|texture| [texture.width, texture.height]))
         });
     let names = picture_names(model.textures.len(), context);
     for (index, (name, texture)) in names.zip(&model.textures).enumerate() {

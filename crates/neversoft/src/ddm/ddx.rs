@@ -153,9 +153,7 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
         .rows("textures", textures)
         .measures(|ddx: &Ddx| {
             let found = ddx.entries.iter().filter_map(|entry| entry.dds.as_ref());
-            found
-                .map(|dds| Measures::picture(dds.width, dds.height))
-                .sum()
+            Measures::pictures(found.map(|dds| [dds.width, dds.height]))
         });
     for (index, entry) in ddx.entries.iter().enumerate() {
         let name = format!("{} {}", padded(index, ddx.entries.len(), 2), entry.stem());

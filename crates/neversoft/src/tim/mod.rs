@@ -54,9 +54,7 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     })
     .measures(|tim| {
         let pictures = tim.pictures.iter();
-        pictures
-            .map(|picture| Measures::picture(picture.width, picture.height))
-            .sum()
+        Measures::pictures(pictures.map(|picture| [picture.width, picture.height]))
     });
     add_frames(&tim, &mut page);
     Ok(page.show(tim, None))

@@ -117,9 +117,7 @@ fn open_xpr(bytes: &Bytes, _context: &dyn AssetContext) -> Opened {
     })
     .measures(|shown| {
         let pictures = shown.pictures.iter();
-        pictures
-            .map(|picture| Measures::picture(picture.width, picture.height))
-            .sum()
+        Measures::pictures(pictures.map(|picture| [picture.width, picture.height]))
     });
     for (number, name) in import::names(pictures.len()).enumerate() {
         add_picture(&mut page, &name, number);

@@ -49,9 +49,7 @@ pub(super) fn page(hgo: &Hgo, warnings: Warnings) -> Page<PlannedHgo> {
             let textures = model.hgo.textures.iter();
             Measures {
                 vertices: Some(meshes.map(|mesh| mesh.vertices.len() as u64).sum()),
-                ..textures
-                    .map(|texture| Measures::picture(texture.width, texture.height))
-                    .sum()
+                ..Measures::pictures(textures.map(|texture| [texture.width, texture.height]))
             }
         })
         .edits()

@@ -119,9 +119,7 @@ fn add_sums(psx: &Psx, page: &mut Page<PsxView>) {
             let textures = shown.psx.textures.iter();
             Measures {
                 vertices: Some(models.map(|model| model.vertices.len() as u64).sum()),
-                ..textures
-                    .map(|texture| Measures::picture(texture.width, texture.height))
-                    .sum()
+                ..Measures::pictures(textures.map(|texture| [texture.width, texture.height]))
             }
         });
 }
