@@ -65,7 +65,7 @@ pub fn write_readme(
 ) -> io::Result<()> {
     writeln!(
         out,
-        "An edited table in converted/ of a folder of changes (--apply) changes the assets that\n\
+        "An edited table in converted/ of a folder of changes edits the assets that\n\
          its rows show. Rows are found by their keys and columns by their names, so that both\n\
          may be sorted or missing. Cells that are equal, also as spreadsheets write them, change\n\
          nothing. Rows are deleted by \"-\" in a column \"#\", where that is possible."
