@@ -208,49 +208,61 @@ fn assets_of_every_family_are_compared_in_their_own_terms() {
 /// Warnings name lines and offsets, which move.
 #[test]
 fn an_added_comment_or_statement_is_one_added_line() {
-    let unit = |added: &str| format!("[UNITINFO]\n{{\n{added}Name=a;;\nName=b;\n}}\n");
-    let town =
-        |added: &str| format!("{added}objs\n1, crate, box, 100, 0\n2, pole\nend\nnews\nend\n");
-    let places = |added: &str| format!("inst\n{added}7, crate, 0, 1, 2, 3, 0, 0, 0, 1, -1\nend\n");
-    let handling = |added: &str| format!("{added}CAR 1 2 D\nVAN 3\n! BIKE 4\n");
-    let script = |added: &str| {
-        let text = format!("piece base; Create() {{ sleep 5; {added} return (0); }}");
-        bos::compile(&text, &[]).unwrap().cob(&[]).file()
-    };
-    let texts: [(&str, &str, &dyn Fn(&str) -> String); 4] = [
-        ("tank.fbi", "// a comment", &unit),
-        ("town.ide", "# a comment", &town),
-        ("places.ipl", "# a comment", &places),
-        ("handling.cfg", "; a comment", &handling),
+    // A comment or statement is added at the `@`.
+    let texts = [
+        (
+            "tank.fbi",
+            "// a comment\n",
+            "[UNITINFO]\n{\n@Name=a;;\nName=b;\n}\n",
+        ),
+        (
+            "town.ide",
+            "# a comment\n",
+            "@objs\n1, crate, box, 100, 0\n2, pole\nend\nnews\nend\n",
+        ),
+        (
+            "places.ipl",
+            "# a comment\n",
+            "inst\n@7, crate, 0, 1, 2, 3, 0, 0, 0, 1, -1\nend\n",
+        ),
+        (
+            "handling.cfg",
+            "; a comment\n",
+            "@CAR 1 2 D\nVAN 3\n! BIKE 4\n",
+        ),
+        (
+            "tank.cob",
+            "show base;",
+            "piece base; Create() { sleep 5; @ return (0); }",
+        ),
     ];
     let files = folder(|source| {
         for side in ["old", "new"] {
-            let folder = source.join(side);
-            fs::create_dir(&folder).unwrap();
-            let is_new = side == "new";
-            for (name, comment, text) in &texts {
-                let line = if is_new {
-                    format!("{comment}\n")
-                } else {
-                    String::new()
+            fs::create_dir(source.join(side)).unwrap();
+            for (name, added, text) in texts {
+                let text = text.replace('@', if side == "new" { added } else { "" });
+                let bytes = match name.ends_with(".cob") {
+                    true => bos::compile(&text, &[]).unwrap().cob(&[]).file(),
+                    false => text.into_bytes(),
                 };
-                fs::write(folder.join(name), text(&line)).unwrap();
+                fs::write(source.join(side).join(name), bytes).unwrap();
             }
-            let statement = if is_new { "show base;" } else { "" };
-            fs::write(folder.join("tank.cob"), script(statement)).unwrap();
         }
     });
     let (code, found) = objects(&files.archive, &["old", "new"]);
     assert_eq!(code, Some(1));
-    let added = texts.map(|(name, comment, _)| (name, comment));
-    for (name, line) in added.into_iter().chain([("tank.cob", "show base;")]) {
+    for (name, added, _) in texts {
         let record = found.iter().find(|one| one["path"] == name);
         let differences = &record.unwrap_or_else(|| panic!("{name}: {found:#?}"))["differences"];
         let [only] = &differences.as_array().unwrap()[..] else {
             panic!("{name}: {differences:#?}");
         };
         let new = only["new"].as_str().unwrap_or_default();
-        assert_eq!((&only["old"], new.trim()), (&Value::Null, line), "{name}");
+        assert_eq!(
+            (&only["old"], new.trim()),
+            (&Value::Null, added.trim()),
+            "{name}"
+        );
     }
 }
 
