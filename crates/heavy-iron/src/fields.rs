@@ -18,8 +18,8 @@ pub(super) struct Meaning {
     /// The additional name under which the meaning is shown; `None` if the meaning is
     /// shown in place of the number.
     pub(super) beside: Option<&'static str>,
-    /// The meaning.
-    pub(super) text: Cow<'static, str>,
+    /// The meaning, or the number itself if it is shown in place and has none.
+    pub(super) text: Value,
     /// Returns the number for a meaning, if it can be edited.
     pub(super) number: Option<NumberOf>,
 }
@@ -34,7 +34,7 @@ pub(super) trait Words {
         let (beside, text) = column.meaning(value)?;
         Some(Meaning {
             beside: Some(beside),
-            text,
+            text: Value::Text(text),
             number: None,
         })
     }
@@ -148,8 +148,8 @@ impl<'a> ObjectFields<'a> {
             let name = column.name;
             let size = column.kind.size();
             let meant = self.words.meaning(column, value);
-            let shown = |text: Cow<'static, str>, is_beside: bool, number: Option<NumberOf>| {
-                let text = Node::from(Value::Text(text));
+            let shown = |text: Value, is_beside: bool, number: Option<NumberOf>| {
+                let text = Node::from(text);
                 match number {
                     Some(number) => {
                         let form = Form::Named { size, number };
@@ -161,9 +161,9 @@ impl<'a> ObjectFields<'a> {
             };
             let rule = self.words.rule(name);
             let node = match (rule, &meant) {
-                (Some(rule), None) => Node::from(self.json(value)).ruled(rule),
                 (_, Some(Meaning { beside: None, .. })) => Node::from(Value::Null),
-                _ => self.stored(column.kind, value, (offset, endian)),
+                (Some(rule), _) => Node::from(self.json(value)).ruled(rule),
+                (None, _) => self.stored(column.kind, value, (offset, endian)),
             };
             match meant {
                 Some(Meaning {

@@ -197,28 +197,18 @@ impl Typed {
             size: 1,
             number: base_type_number,
         };
-        let id = Node::from(format!("{:08X}", object.id));
+        const OWN: &str = "is the id of the asset: rename its file in layers/";
+        let id = Node::from(format!("{:08X}", object.id)).derived(OWN);
+        let number = Node::from(object.base_type).stored(self.place(4, Form::U8));
+        let base_type = Node::from(self.base_type()).stored(self.place(4, base_type));
+        let links = Node::from(object.link_count).ruled(Rule::Count("links"));
+        let flags = Node::from(object.flags).stored(self.flags(Form::U16));
         let head = [
-            (
-                "id",
-                id.derived("is the id of the asset: rename its file in layers/"),
-            ),
-            (
-                "base_type",
-                Node::from(self.base_type()).stored(self.place(4, base_type)),
-            ),
-            (
-                "base_type_id",
-                Node::from(object.base_type).stored(self.place(4, Form::U8)),
-            ),
-            (
-                "link_count",
-                Node::from(object.link_count).ruled(Rule::Count("links")),
-            ),
-            (
-                "flags",
-                Node::from(object.flags).stored(self.flags(Form::U16)),
-            ),
+            ("id", id),
+            ("base_type", base_type),
+            ("base_type_id", number),
+            ("link_count", links),
+            ("flags", flags),
         ];
         let flags = object.flag_names().into_iter().enumerate();
         let flags = flags.map(|(index, (name, is_set))| {
@@ -477,13 +467,17 @@ impl Words for Typed {
         };
         let named = |beside, text: Option<&'static str>, number| {
             Some(Meaning {
-                beside,
+                beside: Some(beside),
                 text: text?.into(),
                 number,
             })
         };
         match (&self.code, column.name) {
-            (b"COND", "op") => named(None, condition_sign(number), Some(condition_number)),
+            (b"COND", "op") => Some(Meaning {
+                beside: None,
+                text: condition_sign(number).map_or(number.into(), Value::from),
+                number: Some(condition_number),
+            }),
             (b"DYNA", "dyna_type") => Some(Meaning {
                 beside: None,
                 text: match self.object.dyna {
@@ -492,22 +486,18 @@ impl Words for Typed {
                 },
                 number: None,
             }),
-            (b"COND", "variable") => {
-                let name = variable_name(number);
-                named(Some("variable_name"), name, Some(variable_number))
-            }
-            (b"PARP", "interp") => {
-                let name = interpolation(number);
-                named(Some("interp_name"), name, Some(interpolation_number))
-            }
-            (b"PKUP", "pickup") => {
-                let name = pickup_name(number);
-                named(Some("pickup_name"), name, Some(pickup_number))
-            }
-            (b"TRIG", "subtype") => {
-                let subtype = u8::try_from(number).ok()?;
-                named(Some("shape"), trigger_shape(subtype), None)
-            }
+            (b"COND", "variable") => named(
+                "variable_name",
+                variable_name(number),
+                Some(variable_number),
+            ),
+            (b"PARP", "interp") => named(
+                "interp_name",
+                interpolation(number),
+                Some(interpolation_number),
+            ),
+            (b"PKUP", "pickup") => named("pickup_name", pickup_name(number), Some(pickup_number)),
+            (b"TRIG", "subtype") => named("shape", trigger_shape(u8::try_from(number).ok()?), None),
             (b"VIL ", "npc_type") => Some(Meaning {
                 beside: Some("npc_type_name"),
                 text: npc_type(number)?.into(),
@@ -525,9 +515,16 @@ impl Words for Typed {
             (b"PARS" | b"UIM ", "type") => {
                 Rule::Derived("selects the fields: delete the command, and add another")
             }
+            (b"DYNA", "version")
+                if self.game.is_incredibles_or_later()
+                    && self.object.dyna.is_some_and(|dyna| dyna.version.is_some()) =>
+            {
+                Rule::Derived("selects the fields, and cannot be changed")
+            }
             (_, field) if self.object.counts.iter().any(|(count, _)| *count == field) => {
                 Rule::Derived("is the number of elements of a list")
             }
+            (_, field) if self.object.offsets.contains(&field) => Rule::Derived("is an offset"),
             (_, field) => return self.selector(field),
         })
     }

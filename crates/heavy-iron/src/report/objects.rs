@@ -104,7 +104,7 @@ pub(super) fn fields(
             let words = typed.meaning(column, value);
             match (value, words.filter(|meaning| meaning.beside.is_none())) {
                 (_, Some(words)) => {
-                    table.text(&words.text).cell("");
+                    table.text(&words.text.to_string()).cell("");
                 }
                 (Value::Id(id), None) => names.cells(id, &mut table),
                 (value, None) => {
@@ -392,7 +392,7 @@ impl Group {
                     if meaning.beside.is_some() {
                         table.text(&text_of(value, names));
                     }
-                    table.text(&meaning.text);
+                    table.text(&meaning.text.to_string());
                 }
                 None => {
                     add_all(cells(value, names), table);

@@ -309,6 +309,7 @@ impl<'a> Body<'a> {
             }
             Section::Ids(count) => self.list(count, object),
             Section::IdsAt(name, count, offset) => {
+                object.offsets.push(offset);
                 let start = DYNA_HEADER.saturating_add(object.number(offset));
                 let end = self.at;
                 self.at = start.min(self.end);

@@ -10,6 +10,8 @@ mod sections;
 mod types;
 
 pub(crate) use body::flags_endian;
+#[cfg(test)]
+pub(crate) use dyna::all_dyna_types;
 pub use dyna::{DynaType, dyna_types};
 pub use events::{EventNumber, event_name, event_number, event_word};
 pub use floor::Floor;
@@ -59,6 +61,8 @@ pub struct Object {
     pub lists: Vec<(&'static str, Rows)>,
     /// The count fields of these lists, and the lists.
     pub counts: Vec<(&'static str, &'static str)>,
+    /// The fields that are offsets of lists.
+    pub offsets: Vec<&'static str>,
     /// The fields that select an unknown kind of a part.
     pub unknown_kinds: Vec<&'static str>,
     /// The kinds of the commands, if there are any.
@@ -168,6 +172,12 @@ fn count_of(value: Value) -> usize {
 /// header and end with links, unless they [lack both](is_bare).
 pub fn is_object(code: [u8; 4]) -> bool {
     object_type(code).is_some() || later::is_later(code)
+}
+
+/// Returns whether fields of a type are described in a game.
+#[cfg(test)]
+pub(crate) fn is_described(code: [u8; 4], game: Game) -> bool {
+    object_type(code).is_some() || later::layouts(code, game).next().is_some()
 }
 
 /// Returns whether objects of a type begin with the fields of an entity, in any game.

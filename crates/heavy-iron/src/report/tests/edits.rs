@@ -15,8 +15,8 @@ use hpimount_containers::volume::{AssetType, Game, Platform};
 use hpimount_record::Value;
 use std::sync::Arc;
 
-/// An archive with an object of this type, in this game.
-struct OfType([u8; 4], Game);
+/// An archive with an object of this type, in this game and byte order.
+pub(super) struct OfType(pub(super) [u8; 4], pub(super) Game, pub(super) Endian);
 
 impl AssetContext for OfType {
     fn name(&self) -> &str {
@@ -39,8 +39,11 @@ impl AssetContext for OfType {
         Some(AssetType {
             code: self.0,
             id: 1,
-            platform: Platform::GameCube,
-            endian: Endian::Big,
+            platform: match self.2 {
+                Endian::Big => Platform::GameCube,
+                Endian::Little => Platform::Xbox,
+            },
+            endian: self.2,
             subtype: 0,
             game: self.1,
         })
@@ -48,7 +51,7 @@ impl AssetContext for OfType {
 }
 
 /// Adds the stored values below a path.
-fn stored(node: &Node<'_>, path: &str, found: &mut Vec<(String, Place)>) {
+pub(super) fn stored(node: &Node<'_>, path: &str, found: &mut Vec<(String, Place)>) {
     let mut index = 0;
     let inner = match node {
         Node::Ruled(_, Rule::Stored(place)) => return found.push((path.to_owned(), *place)),
@@ -84,12 +87,12 @@ fn value_for(form: Form, number: u32) -> Value {
     }
 }
 
-fn open(asset: &Bytes, archive: &OfType) -> Box<dyn View> {
+pub(super) fn open(asset: &Bytes, archive: &OfType) -> Box<dyn View> {
     (FORMAT.open)(asset, archive).unwrap()
 }
 
 /// Applies edits to an asset.
-fn edited(asset: &Bytes, archive: &OfType, what: What) -> Result<Vec<u8>, Vec<Problem>> {
+pub(super) fn edited(asset: &Bytes, archive: &OfType, what: What) -> Result<Vec<u8>, Vec<Problem>> {
     edited_by(asset, archive, vec![what])
 }
 
@@ -126,7 +129,7 @@ proptest! {
     ) {
         // At most two links.
         bytes[5] %= 3;
-        let (asset, archive) = (Bytes::from(bytes), OfType(*code, Game::Bfbb));
+        let (asset, archive) = (Bytes::from(bytes), OfType(*code, Game::Bfbb, Endian::Big));
         let view = open(&asset, &archive);
         let (_, values) = view.values(&archive).unwrap();
         let mut all = Vec::new();
@@ -149,7 +152,7 @@ proptest! {
         mut bytes in proptest::collection::vec(any::<u8>(), 40..320),
     ) {
         bytes[5] %= 3;
-        let (asset, archive) = (Bytes::from(bytes), OfType(*code, Game::Bfbb));
+        let (asset, archive) = (Bytes::from(bytes), OfType(*code, Game::Bfbb, Endian::Big));
         let view = open(&asset, &archive);
         let (_, values) = view.values(&archive).unwrap();
         let json = serde_json::to_string(&values).unwrap();
@@ -167,7 +170,7 @@ proptest! {
             let head = [0, 0, 0, 1, 14, links.len() as u8, 0, 29, 64, 32, 0, 0, 62, 128, 0, 0];
             [&head, links.as_flattened()].concat()
         };
-        let (asset, archive) = (Bytes::from(timer(&links)), OfType(*b"TIMR", Game::Bfbb));
+        let (asset, archive) = (Bytes::from(timer(&links)), OfType(*b"TIMR", Game::Bfbb, Endian::Big));
         let view = open(&asset, &archive);
         let (_, values) = view.values(&archive).unwrap();
         let json = serde_json::to_string(&values).unwrap();
@@ -189,7 +192,7 @@ proptest! {
         text in "(\\{\"(links|body|entity|header|list|rest|commands)\": )?[\\[\\]{}\":, a-z0-9.-]{0,40}",
         bytes in proptest::collection::vec(any::<u8>(), 8..100),
     ) {
-        let (asset, archive) = (Bytes::from(bytes), OfType(*b"PARS", Game::Bfbb));
+        let (asset, archive) = (Bytes::from(bytes), OfType(*b"PARS", Game::Bfbb, Endian::Big));
         if let Ok(values) = edit::value_of_json(text.as_bytes()) {
             let _ = edited(&asset, &archive, What::Values(values));
         }
@@ -214,7 +217,7 @@ fn link_of(bytes: &[u8; 32]) -> serde_json::Value {
 #[test]
 fn an_id_that_no_asset_has_is_taken_with_a_warning() {
     let asset = Bytes::from(platform("lift", [8, 1], &[1; 4], &[1; 44]));
-    let archive = OfType(*b"PLAT", Game::Bfbb);
+    let archive = OfType(*b"PLAT", Game::Bfbb, Endian::Big);
     let view = open(&asset, &archive);
     let (_, values) = view.values(&archive).unwrap();
     let warnings = |json: &str| {
@@ -260,12 +263,13 @@ fn with_json(asset: &[u8], code: &[u8; 4], json: &str) -> Result<Vec<u8>, String
 fn with_json_in(game: Game, asset: &[u8], code: &[u8; 4], json: &str) -> Result<Vec<u8>, String> {
     let what = What::Values(edit::value_of_json(json.as_bytes()).unwrap());
     let asset = Bytes::copy_from_slice(asset);
-    edited(&asset, &OfType(*code, game), what).map_err(|problems| problems[0].text.clone())
+    edited(&asset, &OfType(*code, game, Endian::Big), what)
+        .map_err(|problems| problems[0].text.clone())
 }
 
 /// Returns the JSON file of an object.
 fn shown(asset: &[u8], code: &[u8; 4]) -> String {
-    let archive = OfType(*code, Game::Bfbb);
+    let archive = OfType(*code, Game::Bfbb, Endian::Big);
     let view = open(&Bytes::copy_from_slice(asset), &archive);
     let (_, values) = view.values(&archive).unwrap();
     serde_json::to_string(&values).unwrap()
@@ -315,7 +319,12 @@ fn another_kind_of_a_part_needs_exactly_its_fields() {
         assert_eq!(changed(motion), Err(reason.to_owned()), "{motion}");
     }
     let cell = What::Value("motion.motion_type".to_owned(), Value::Integer(3));
-    let problems = edited(&orbit.clone().into(), &OfType(*b"PLAT", Game::Bfbb), cell).unwrap_err();
+    let problems = edited(
+        &orbit.clone().into(),
+        &OfType(*b"PLAT", Game::Bfbb, Endian::Big),
+        cell,
+    )
+    .unwrap_err();
     assert_eq!(
         problems[0].text,
         "selects which fields follow: edit all of them as JSON"
@@ -385,6 +394,65 @@ fn a_number_that_selects_the_fields_of_several_parts_or_of_earlier_ones_stays() 
 }
 
 #[test]
+fn numbers_that_decide_which_fields_there_are_do_not_change_alone() {
+    let volume = |kind: u32| {
+        object(
+            "box",
+            0,
+            &[words(&[0, kind << 24]), vec![0; 64]].concat(),
+            &[],
+        )
+    };
+    let camera = object("eye", 7, &[vec![0; 124], vec![9; 4]].concat(), &[]);
+    let scene = [words(&[0xFABD_B3B3, 0x0001_0000]), vec![0; 36]].concat();
+    let scene = object("scene", 0, &scene, &[]);
+    let unknown = "selects fields of an unknown kind, and cannot be changed";
+    for (game, asset, code, field, reason) in [
+        (
+            Game::Scooby,
+            volume(1),
+            b"VOLU",
+            "body.volume_type",
+            "2 needs the fields center, max, min",
+        ),
+        (
+            Game::Scooby,
+            volume(9),
+            b"VOLU",
+            "body.volume_type",
+            unknown,
+        ),
+        (Game::Scooby, camera, b"CAM ", "body.cam_type", unknown),
+        (
+            Game::Incredibles,
+            scene.clone(),
+            b"DYNA",
+            "body.version",
+            "selects the fields, and cannot be changed",
+        ),
+        (
+            Game::Incredibles,
+            scene,
+            b"DYNA",
+            "dyna.idle03_offset",
+            "is an offset",
+        ),
+    ] {
+        let (part, name) = field.split_once('.').unwrap();
+        let json = format!("{{\"{part}\": {{\"{name}\": 2}}}}");
+        let found = with_json_in(game, &asset, code, &json);
+        assert_eq!(found, Err(format!("{field}: {reason}")));
+    }
+}
+
+#[test]
+fn a_number_without_a_name_is_replaced_by_a_name() {
+    let condition = |op| object("test", 31, &words(&[5, 0, op, 0]), &[]);
+    let json = "{\"body\": {\"op\": \">=\"}}";
+    assert_eq!(with_json(&condition(77), b"COND", json), Ok(condition(3)));
+}
+
+#[test]
 fn an_added_command_has_the_fields_that_those_of_its_system_have() {
     let command = |value: f32| [words(&[14, 0]), floats(&[value; 4])].concat();
     let system = |commands: &[Vec<u8>]| {
@@ -414,7 +482,7 @@ fn the_first_element_of_an_empty_list_can_be_given() {
     let point = |next: &[u32]| move_point("point", [1.0, 2.0, 3.0], next);
     let json = "{\"list\": [\"0000002A\"]}";
     assert_eq!(with_json(&point(&[]), b"MVPT", json), Ok(point(&[0x2A])));
-    let archive = OfType(*b"MVPT", Game::Bfbb);
+    let archive = OfType(*b"MVPT", Game::Bfbb, Endian::Big);
     let view = open(&point(&[]).into(), &archive);
     let (_, values) = view.values(&archive).unwrap();
     assert_eq!(values.to_value().get("list"), None);
@@ -442,7 +510,12 @@ fn problems_of_changed_lists_name_the_edited_elements_and_rows() {
     let good = || added("{\"event\": 58082}");
     let refused = |last: What| {
         let edits = vec![good(), good(), last];
-        edited_by(&point.clone().into(), &OfType(*b"MVPT", Game::Bfbb), edits).unwrap_err()
+        edited_by(
+            &point.clone().into(),
+            &OfType(*b"MVPT", Game::Bfbb, Endian::Big),
+            edits,
+        )
+        .unwrap_err()
     };
     for last in [
         added("{\"event\": \"Nothing\"}"),
@@ -455,7 +528,12 @@ fn problems_of_changed_lists_name_the_edited_elements_and_rows() {
         );
     }
     let many = (0..253).map(|_| good()).collect();
-    let problems = edited_by(&point.into(), &OfType(*b"MVPT", Game::Bfbb), many).unwrap_err();
+    let problems = edited_by(
+        &point.into(),
+        &OfType(*b"MVPT", Game::Bfbb, Endian::Big),
+        many,
+    )
+    .unwrap_err();
     let reason = "links: has 256 elements, at most 255 are possible";
     assert_eq!(problems, [Problem::new(252, reason.to_owned())]);
 }

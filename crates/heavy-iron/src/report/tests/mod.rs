@@ -1,6 +1,7 @@
 //! Tests of reports on synthetic archives.
 
 mod animated;
+mod described;
 mod edits;
 mod level;
 pub(crate) mod objects;

@@ -47,6 +47,7 @@ impl Body<'_> {
         let start = self.at;
         let mut best: Option<(Object, usize, bool)> = None;
         let (mut is_longer, mut fits) = (false, false);
+        let mut unknown_kinds: Vec<&'static str> = Vec::new();
         for sections in layouts {
             let mut read = Object::default();
             (self.at, self.spare) = (start, PADDING);
@@ -58,12 +59,15 @@ impl Body<'_> {
                 break;
             }
             is_longer |= !is_odd;
+            unknown_kinds.extend(&read.unknown_kinds);
             if is_odd && best.as_ref().is_none_or(|(_, _, ended)| ends && !ended) {
                 best = Some((read, self.at, ends));
             }
         }
         if let Some(sections) = own_length.filter(|_| !fits) {
             self.at = start;
+            // With a known kind, another layout may fit.
+            object.unknown_kinds.extend(unknown_kinds);
             return self.sections(sections, object);
         }
         let best = best.filter(|_| !is_longer);
@@ -76,6 +80,8 @@ impl Body<'_> {
         object.parts.extend(read.parts);
         object.lists.extend(read.lists);
         object.counts.extend(read.counts);
+        object.offsets.extend(read.offsets);
+        object.unknown_kinds.extend(read.unknown_kinds);
         object.list = read.list;
         object.commands = read.commands;
         object.warnings.append(read.warnings);

@@ -39,8 +39,8 @@ impl DynaType {
     }
 }
 
-/// Returns the layouts of the type with this number, for all versions and games.
-pub fn dyna_types(number: u32) -> impl Iterator<Item = &'static DynaType> {
+/// All types, for all versions and games.
+pub(crate) fn all_dyna_types() -> impl Iterator<Item = &'static DynaType> {
     let all = [
         first::TYPES,
         effects::TYPES,
@@ -49,8 +49,12 @@ pub fn dyna_types(number: u32) -> impl Iterator<Item = &'static DynaType> {
         menus::TYPES,
         others::TYPES,
     ];
-    let all = all.into_iter().flatten();
-    all.filter(move |known| known.number == number)
+    all.into_iter().flatten()
+}
+
+/// Returns the layouts of the type with this number, for all versions and games.
+pub fn dyna_types(number: u32) -> impl Iterator<Item = &'static DynaType> {
+    all_dyna_types().filter(move |known| known.number == number)
 }
 
 /// Declares types: the name, the number if it is not the hash of the name, the version,
