@@ -20,10 +20,10 @@
 //!
 //! [`Cursor`] reads the fields of a structure in order and names each of them in its
 //! errors. It is the usual way to read a format, and the only one for structures whose
-//! length depends on their contents. The families have others: `zerocopy` records for
-//! long tables, which are checked once as a whole; `Pointer` of Total Annihilation, an
-//! offset together with the place where it was found; and records of Heavy Iron, lists
-//! of names and types of fields.
+//! length depends on their contents. The families have others: derived records;
+//! `zerocopy` for long tables; `Pointer` of Total Annihilation, an offset together with
+//! the place where it was found; and records of Heavy Iron, lists of names and types of
+//! fields.
 //!
 //! [`Cursor`]: hpimount_containers::io::Cursor
 

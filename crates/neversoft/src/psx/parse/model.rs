@@ -1,7 +1,8 @@
 //! Models: vertices, normals and faces (FORMATS, PSX 3).
 
 use get_size2::GetSize;
-use zerocopy::little_endian::{I16, U16, U32};
+use hpimount_record::{self as record, FixedSize, Record};
+use zerocopy::little_endian::{I16, U16};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use super::{Face, Version};
@@ -131,12 +132,13 @@ pub struct FaceCounts {
 }
 
 /// Radius and box, after the counts of a model.
-#[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
-#[repr(C)]
-struct ExtentRecord {
-    radius: U32,
+#[derive(Debug, Default, Record)]
+#[record(table = "../../docs/formats/psx.md")]
+struct Extent {
+    /// Radius with 12 fractional bits.
+    radius: u32,
     /// Largest and smallest x, y and z.
-    bounds: [[I16; 2]; 3],
+    bounds: [[i16; 2]; 3],
 }
 
 /// A vertex, or a normal with a meaningless last word.
@@ -156,7 +158,8 @@ impl Model {
         let nverts = read_wide(cursor, version, "nverts")?;
         let nnormals = read_wide(cursor, version, "nnormals")?;
         let nfaces = read_wide(cursor, version, "nfaces")?;
-        let extent = cursor.record::<ExtentRecord>("radius and bounds")?;
+        let mut extent = cursor.section(Extent::SIZE, "radius and bounds")?;
+        let Extent { radius, bounds } = record::read(&mut extent)?;
         let lod = has_lod.then(|| read_lod(cursor)).transpose()?;
 
         let unit = size_of::<VertexRecord>();
@@ -184,10 +187,10 @@ impl Model {
         Ok(Self {
             offset,
             flags,
-            radius: extent.radius.get(),
+            radius,
             bounds: Bounds {
-                min: extent.bounds.map(|[_, min]| min.get()),
-                max: extent.bounds.map(|[max, _]| max.get()),
+                min: bounds.map(|[_, min]| min),
+                max: bounds.map(|[max, _]| max),
             },
             lod,
             vertices,

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use get_size2::GetSize;
-use zerocopy::little_endian::{U16, U32};
-use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
+use hpimount_record::{self as record, FixedSize, Record};
 
 use super::limits::{Budget, counted_list};
 use super::{Psx, Version};
@@ -114,15 +113,21 @@ impl TextureData {
 }
 
 /// The 20 bytes before a texture's pixels.
-#[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
-#[repr(C)]
-struct TextureRecord {
-    flags: U32,
-    ncolors: U32,
-    palette: U32,
-    index: U32,
-    width: U16,
-    height: U16,
+#[derive(Debug, Default, Record)]
+#[record(table = "../../docs/formats/psx.md")]
+struct TextureHeader {
+    /// Bit 0: has transparent parts; bit 31: the pixels are in a PVR file named by the id.
+    flags: u32,
+    /// Number of colors.
+    colors: u32,
+    /// Id of the palette.
+    palette: u32,
+    /// Index into the texture ids.
+    index: u32,
+    /// Width in pixels.
+    width: u16,
+    /// Height in pixels.
+    height: u16,
 }
 
 /// Reads a count and that many palettes of `size` colors.
@@ -214,10 +219,15 @@ impl Texture {
     /// Reads a record and its pixels. Returns the end according to the record.
     fn read(cursor: &mut Cursor, file: &Bytes, warnings: &mut Warnings) -> Result<(Self, u64)> {
         let offset = cursor.offset();
-        let record = cursor.record::<TextureRecord>("record")?;
-        let flags = record.flags.get();
-        let colors = record.ncolors.get();
-        let (width, height) = (record.width.get(), record.height.get());
+        let mut header = cursor.section(TextureHeader::SIZE, "record")?;
+        let TextureHeader {
+            flags,
+            colors,
+            palette,
+            index,
+            width,
+            height,
+        } = record::read(&mut header)?;
         let (data, data_size) = if flags & EXTERNAL != 0 {
             (TextureData::External, 0)
         } else {
@@ -252,9 +262,9 @@ impl Texture {
             offset,
             flags,
             colors,
-            palette: record.palette.get(),
+            palette,
             palette_index: None,
-            index: record.index.get(),
+            index,
             width,
             height,
             data_size,
