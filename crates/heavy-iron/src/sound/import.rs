@@ -263,7 +263,7 @@ fn put_dsp(
     let coefficients = encoded.coefficients.map(i16::to_be_bytes);
     table.put(0x1C, coefficients.as_flattened())?;
     table.put(0x3E, &[0, first])?;
-    if header.is_loop {
+    if header.is_loop() {
         let start = super::parse::dsp::sample_at(header.loop_start) as usize;
         let state = dsp_state(start, &encoded.data, &encoded.played);
         table.put(DSP_LOOP_STATE, &state)?;

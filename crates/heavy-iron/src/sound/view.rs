@@ -11,7 +11,7 @@ use crate::Platform;
 use crate::names::Names;
 use crate::origin::Origin;
 use crate::sound::import::{import, refusal};
-use crate::sound::{self, Bank, BankEntry, BankSound, Entry, Header, Sound, SoundTable};
+use crate::sound::{self, Bank, BankEntry, BankSound, DspHeader, Entry, Header, Sound, SoundTable};
 use crate::view::{self, stem};
 use hpimount_assets::model::padded;
 use hpimount_assets::model::wav::Wav;
@@ -65,9 +65,8 @@ fn converted(asset: Option<AssetType>) -> Converted {
 impl GetSize for Sound {
     fn get_heap_size(&self) -> usize {
         match &self.entry.header {
-            Header::Dsp(header) => header.stored.len(),
             Header::Bank(entry) => bank_sound_memory(&entry.sound) + entry.sound.data.len(),
-            Header::Xbox(_) | Header::Vag(_) => 0,
+            Header::Dsp(_) | Header::Xbox(_) | Header::Vag(_) => 0,
         }
     }
 }
@@ -86,9 +85,7 @@ impl GetSize for SoundTable {
 
 /// Returns the heap memory of a bank sound in bytes, without its data.
 fn bank_sound_memory(sound: &BankSound) -> usize {
-    let headers = sound.adpcm.iter();
-    let headers = headers.map(|header| size_of_val(header) + header.stored.len());
-    sound.name.capacity() + headers.sum::<usize>()
+    sound.name.capacity() + sound.adpcm.capacity() * size_of::<DspHeader>()
 }
 
 /// The headers of all sounds of an archive.
@@ -96,7 +93,7 @@ pub(crate) struct Headers {
     tables: Vec<SoundTable>,
     /// The reasons why tables are incomplete.
     problems: Vec<String>,
-    /// Bytes of the tables; the headers keep slices of them.
+    /// Bytes of the tables with banks; the sounds are slices of them.
     bytes: usize,
 }
 
@@ -111,13 +108,15 @@ impl Headers {
             let Some(bytes) = context.read(file) else {
                 continue;
             };
-            headers.bytes += bytes.len();
             let facts = Origin::of_type(context.asset_of(file)).facts;
             let table = sound::parse_table(&bytes, &facts).unwrap_or_else(|incomplete| {
                 let Incomplete { error, model } = *incomplete;
                 headers.problems.push(error.to_string());
                 model
             });
+            if !table.banks.is_empty() {
+                headers.bytes += bytes.len();
+            }
             headers.tables.push(table);
         }
         headers
@@ -131,14 +130,10 @@ impl Headers {
     /// Returns the header of a sound, without a slice of the table's bytes.
     fn find(&self, id: u32) -> Option<Entry> {
         let mut entry = self.tables.iter().find_map(|table| table.find(id))?.clone();
-        match &mut entry.header {
-            Header::Dsp(header) => header.stored = Bytes::copy_from_slice(&header.stored),
-            Header::Bank(entry) => {
-                let mut sound = BankSound::clone(&entry.sound);
-                sound.data = Bytes::copy_from_slice(&sound.data);
-                entry.sound = Arc::new(sound);
-            }
-            Header::Xbox(_) | Header::Vag(_) => {}
+        if let Header::Bank(entry) = &mut entry.header {
+            let mut sound = BankSound::clone(&entry.sound);
+            sound.data = Bytes::copy_from_slice(&sound.data);
+            entry.sound = Arc::new(sound);
         }
         Some(entry)
     }

@@ -2,11 +2,12 @@
 //! but for the banks (FORMATS, HIP assets 5).
 
 use bytes::Bytes;
+use hpimount_record::{self as record, FixedSize};
 
-use super::dsp::{self, DspHeader};
+use super::dsp::DspHeader;
 use super::entry::{BankEntry, Entry, Header, SoundKind, SoundTable};
 use super::fsb::Bank;
-use crate::{slice_of, take};
+use crate::take;
 use hpimount_containers::io::{Cursor, Endian, Error, Result};
 
 /// Length of the header. Offsets count from its end.
@@ -45,9 +46,8 @@ pub(super) fn read(bytes: &Bytes, table: &mut SoundTable) -> Result<()> {
     }
     for _ in 0..cutscenes {
         let offset = cursor.offset();
-        let stored = cursor.take(dsp::HEADER, "sound of a cutscene")?;
-        let mut fields = Cursor::new(stored, offset, Endian::Big);
-        let header = DspHeader::read(&mut fields, slice_of(bytes, stored))?;
+        let mut fields = cursor.section(DspHeader::SIZE, "sound of a cutscene")?;
+        let header = record::read(&mut fields)?;
         table.entries.push(Entry {
             kind: SoundKind::Cutscene,
             asset: cursor.u32("asset id")?,

@@ -1,22 +1,17 @@
 //! DSP-ADPCM of the GameCube: frames of 8 bytes with 14 samples.
 
-use bytes::Bytes;
+use hpimount_record::{self as record, FixedSize, Pad, Record, Writer};
 
 use super::{Loop, clamp};
 use hpimount_containers::io::{Cursor, Endian, Result, Warnings};
-
-/// Length of a header in bytes.
-pub(super) const HEADER: usize = 0x60;
 
 /// Bytes and samples of a frame.
 pub(in super::super) const FRAME: usize = 8;
 pub(in super::super) const SAMPLES: usize = 14;
 
-/// Start of the unused bytes at the end of a header, which original files do not clear.
-const UNUSED: usize = 0x4A;
-
-/// The header of a DSP file, as stored in the table.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The header of a DSP file, as stored in the table; always big-endian.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Record)]
+#[record(table = "../../docs/formats/hip-assets.md")]
 pub struct DspHeader {
     /// Number of samples.
     pub samples: u32,
@@ -24,52 +19,34 @@ pub struct DspHeader {
     pub nibbles: u32,
     /// Samples per second.
     pub rate: u32,
-    /// True if the sound is a loop.
-    pub is_loop: bool,
+    /// Nonzero if the sound is a loop.
+    pub loops: u16,
+    /// 0 for ADPCM.
+    pub format: u16,
     /// Nibble where the loop starts.
     pub loop_start: u32,
     /// Last nibble of the loop; originals have one far past the data.
     pub loop_end: u32,
+    /// Nibble where players start.
+    pub current: u32,
     /// Eight pairs of coefficients, in 1/2048.
     pub coefficients: [i16; 16],
+    /// Gain.
+    pub gain: u16,
     /// First byte of the data, according to the header.
     pub first: u16,
     /// The two samples before the first.
     pub history: [i16; 2],
-    /// The whole header, big-endian.
-    pub stored: Bytes,
+    /// The first byte and the two samples before the loop.
+    pub loop_state: [u16; 3],
+    /// Not used; original files do not clear it.
+    pub unused: Pad<22>,
 }
 
 impl DspHeader {
-    pub(super) fn read(cursor: &mut Cursor<'_>, stored: Bytes) -> Result<Self> {
-        let samples = cursor.u32("sample count")?;
-        let nibbles = cursor.u32("nibble count")?;
-        let rate = cursor.u32("sample rate")?;
-        let is_loop = cursor.u16("loop flag")? != 0;
-        cursor.u16("sound format")?;
-        let loop_start = cursor.u32("loop start")?;
-        let loop_end = cursor.u32("loop end")?;
-        cursor.u32("current address")?;
-        let mut coefficients = [0; 16];
-        for coefficient in &mut coefficients {
-            *coefficient = cursor.i16("coefficient")?;
-        }
-        cursor.u16("gain")?;
-        let first = cursor.u16("first byte")?;
-        let history = [cursor.i16("history")?, cursor.i16("history")?];
-        cursor.take(HEADER - 0x44, "loop history")?;
-        Ok(Self {
-            samples,
-            nibbles,
-            rate,
-            is_loop,
-            loop_start,
-            loop_end,
-            coefficients,
-            first,
-            history,
-            stored,
-        })
+    /// Returns whether the sound is a loop.
+    pub fn is_loop(&self) -> bool {
+        self.loops != 0
     }
 
     /// Creates the header of a sound with this sample rate and loop from the stored
@@ -87,14 +64,13 @@ impl DspHeader {
         let numbers = [samples, nibbles, rate, flags, start, end, nibble_of(0)];
         let mut header: Vec<u8> = numbers.into_iter().flat_map(u32::to_be_bytes).collect();
         header.extend(stored);
-        header.resize(HEADER, 0);
-        let header = Bytes::from(header);
-        Self::read(&mut Cursor::new(&header, 0, Endian::Big), header.clone())
+        header.resize(Self::SIZE, 0);
+        record::read(&mut Cursor::new(&header, 0, Endian::Big))
     }
 
     /// Returns the loop of a sound with `samples` samples.
     pub(super) fn loop_in(&self, samples: u32, warnings: &mut Warnings) -> Option<Loop> {
-        if !self.is_loop || samples == 0 {
+        if !self.is_loop() || samples == 0 {
             return None;
         }
         let last = samples - 1;
@@ -119,17 +95,17 @@ impl DspHeader {
     /// reject: the loop end is clamped to the data, the first byte is taken from the
     /// data, and unused bytes are zeroed.
     pub(super) fn file_header(&self, data: &[u8]) -> Vec<u8> {
-        let mut header = self.stored.to_vec();
-        header.resize(HEADER, 0);
-        let last = self.nibbles.saturating_sub(1);
-        if self.is_loop && self.loop_end > last {
-            header[0x14..0x18].copy_from_slice(&last.to_be_bytes());
+        let mut header = self.clone();
+        if self.is_loop() {
+            header.loop_end = self.loop_end.min(self.nibbles.saturating_sub(1));
         }
         if let Some(&first) = data.first() {
-            header[0x3E..0x40].copy_from_slice(&[0, first]);
+            header.first = first.into();
         }
-        header[UNUSED..].fill(0);
-        header
+        header.unused = Pad::default();
+        let mut writer = Writer::new(Endian::Big);
+        record::write(&header, &mut writer);
+        writer.bytes
     }
 }
 
@@ -223,13 +199,12 @@ mod tests {
             samples,
             nibbles: samples + 2 * samples.div_ceil(14),
             rate: 22_050,
-            is_loop: true,
+            loops: 1,
             loop_start: 2,
             loop_end,
             coefficients: [2048, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-            first: 0,
-            history: [0, 0],
-            stored: Bytes::from(vec![0xAA; HEADER]),
+            unused: Pad([0xAA; 22]),
+            ..DspHeader::default()
         }
     }
 
@@ -246,8 +221,15 @@ mod tests {
         let file = header.file_header(&[0x35]);
         assert_eq!(file[0x14..0x18], [0, 0, 0, 31]);
         assert_eq!(file[0x3E..0x40], [0, 0x35]);
-        assert!(file[UNUSED..].iter().all(|&byte| byte == 0));
-        assert_eq!(file[..0x14], [0xAA; 0x14]);
+        assert_eq!(file[0x4A..], [0; 22]);
+        let written: DspHeader = record::read(&mut Cursor::new(&file, 0, Endian::Big)).unwrap();
+        let corrected = DspHeader {
+            loop_end: 31,
+            first: 0x35,
+            unused: Pad::default(),
+            ..header
+        };
+        assert_eq!(written, corrected);
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! SNDI: the headers of an archive's sounds.
 
 use bytes::Bytes;
-use hpimount_record as record;
+use hpimount_record::{self as record, FixedSize};
 
 use super::banks;
-use super::dsp::{self, DspHeader};
+use super::dsp::DspHeader;
 use super::entry::{Entry, Header, SoundKind, SoundTable, XboxHeader};
 use super::vag::{self, VagHeader};
-use crate::{Facts, Parsed, Platform, read_into, slice_of};
+use crate::{Facts, Parsed, Platform, read_into};
 use hpimount_containers::io::{Cursor, Endian, Result};
 
 /// Parses an SNDI asset.
@@ -92,7 +92,7 @@ impl Layout {
 
     fn entry_size(self) -> usize {
         match self.platform {
-            Platform::GameCube => dsp::HEADER + 4,
+            Platform::GameCube => DspHeader::SIZE + 4,
             Platform::Xbox => 0x2C,
             _ => vag::HEADER,
         }
@@ -150,9 +150,7 @@ fn read(bytes: &Bytes, facts: &Facts, table: &mut SoundTable) -> Result<()> {
             let offset = cursor.offset();
             let entry = cursor.take(layout.entry_size(), "sound entry");
             let entry = entry.map_err(|error| error.within(format!("{} {number}", kind.name())))?;
-            table
-                .entries
-                .push(read_entry(layout, bytes, entry, kind, offset)?);
+            table.entries.push(read_entry(layout, entry, kind, offset)?);
         }
     }
     if cursor.remaining() > 0 {
@@ -166,21 +164,12 @@ fn read(bytes: &Bytes, facts: &Facts, table: &mut SoundTable) -> Result<()> {
     Ok(())
 }
 
-fn read_entry(
-    layout: Layout,
-    table: &Bytes,
-    entry: &[u8],
-    kind: SoundKind,
-    offset: u64,
-) -> Result<Entry> {
+fn read_entry(layout: Layout, entry: &[u8], kind: SoundKind, offset: u64) -> Result<Entry> {
     let mut cursor = Cursor::new(entry, offset, layout.endian());
     let (header, asset) = match layout.platform {
         Platform::GameCube => {
-            let stored = slice_of(table, &entry[..dsp::HEADER]);
-            (
-                Header::Dsp(DspHeader::read(&mut cursor, stored)?),
-                cursor.u32("asset id")?,
-            )
+            let header = Header::Dsp(record::read(&mut cursor)?);
+            (header, cursor.u32("asset id")?)
         }
         Platform::Xbox => {
             let header: XboxHeader = record::read(&mut cursor)?;
