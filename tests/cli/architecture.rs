@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folders of the crates, each with a map.
-const CRATES: [&str; 11] = [
+pub(super) const CRATES: [&str; 11] = [
     "src",
     "crates/total-annihilation/src",
     "crates/heavy-iron/src",
