@@ -42,6 +42,8 @@ fn every_record_of_a_family_has_a_table_of_its_fields() {
         add_files(&root().join(folder), &mut files);
     }
     let mut declared = BTreeSet::new();
+    // The format that only tests have is in no chapter.
+    files.retain(|file| !file.ends_with("made_up_asset.rs"));
     for file in files {
         let source = fs::read_to_string(file).unwrap();
         declared.extend(records(&source).map(|(name, table)| format!("{table}: {name}")));

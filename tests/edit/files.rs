@@ -4,7 +4,7 @@ use std::fs::{self, File, FileTimes, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{FallocateFlags, Mode, OFlags};
@@ -38,17 +38,26 @@ fn what_is_written_can_be_read_before_it_is_closed() {
     let editing = Editing::of_units();
     let path = editing.path("readme.txt");
     let mut other = File::open(&path).unwrap();
-    let mut file = OpenOptions::new().write(true).open(&path).unwrap();
-    file.write_all(b"WROTE").unwrap();
+    // In a process of its own: one that another test starts would inherit the file, and close
+    // it.
+    let mut writer = Command::new("dd")
+        .args(["conv=notrunc", "bs=5", "status=none"])
+        .arg(format!("of={}", path.display()))
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = writer.stdin.take().unwrap();
+    input.write_all(b"WROTE").unwrap();
+    eventually("it is written", || fs::read(&path).unwrap() == b"WROTEme\n");
     let mut text = String::new();
     other.read_to_string(&mut text).unwrap();
     assert_eq!(text, "WROTEme\n");
-    assert_eq!(fs::read(&path).unwrap(), b"WROTEme\n");
     assert!(
         editing.edits().iter().all(|name| name.ends_with('~')),
         "not closed yet"
     );
-    drop(file);
+    drop(input);
+    assert!(writer.wait().unwrap().success());
     assert_eq!(editing.edits(), ["readme.txt"]);
 }
 
