@@ -109,6 +109,11 @@ impl Clump {
         let mut light_frame = None;
         for chunk in clump.children() {
             match chunk.kind {
+                // Atomics before it have frames of the first one.
+                kind::FRAME_LIST if !self.frames.is_empty() => {
+                    let at = chunk.offset;
+                    warnings.push(format!("clump at {at:#x}: has another frame list"));
+                }
                 kind::FRAME_LIST => self.frames = frame::read(&chunk, warnings)?,
                 kind::GEOMETRY_LIST => self.geometries(&chunk, warnings)?,
                 kind::ATOMIC => self.atomic(&chunk, warnings)?,
@@ -299,6 +304,20 @@ mod tests {
     fn triangles(geometry: &Geometry) -> Vec<(u32, Vec<[u32; 3]>)> {
         let parts = geometry.mesh().unwrap().parts.into_iter();
         parts.map(|part| (part.material, part.triangles)).collect()
+    }
+
+    #[test]
+    fn atomics_keep_their_frames_when_another_frame_list_follows() {
+        let frames = build::frames(&[("root", -1), ("part", 0)]);
+        let atomics = [build::atomic(1, 0), build::frames(&[("other", -1)])];
+        let square = build::square(&["wood"], &[]);
+        let (clump, warnings) = read(build::clump(&frames, &[square], &atomics, &[]));
+        assert_eq!(clump.frames.len(), 2);
+        assert_eq!(clump.atomics[0].frame, Some(1));
+        assert!(
+            warnings[0].ends_with("has another frame list"),
+            "{warnings:?}"
+        );
     }
 
     #[test]
