@@ -39,3 +39,17 @@ mod system {
         Err(command.arg0(called).exec())
     }
 }
+
+#[cfg(not(unix))]
+mod system {
+    use std::io;
+    use std::path::Path;
+    use std::process::{Command, ExitCode};
+
+    /// Runs the program, which cannot replace this process here.
+    pub(super) fn start(command: &mut Command, _called: &Path) -> io::Result<ExitCode> {
+        let code = command.status()?.code();
+        let code = code.and_then(|code| u8::try_from(code).ok());
+        Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+    }
+}
