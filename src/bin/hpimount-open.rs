@@ -3,5 +3,5 @@
 mod alias;
 
 fn main() -> std::process::ExitCode {
-    alias::run("hpimount-open")
+    alias::run("hpimount-open", "open")
 }

@@ -3,5 +3,5 @@
 mod alias;
 
 fn main() -> std::process::ExitCode {
-    alias::run("hpipack")
+    alias::run("hpipack", "pack")
 }

@@ -13,7 +13,7 @@ use hpimount_containers::volume::Version;
 /// Largest asset that is parsed, in bytes.
 pub const MAX_ASSET: u64 = 64 << 20;
 
-/// Holds of a model or a shared value on the numbers of the files that it refers to.
+/// References that keep the numbers of the files that a model or a shared value refers to.
 pub type Kept = Box<[Arc<Hold>]>;
 
 /// A parsed asset.

@@ -237,7 +237,7 @@ impl Prefetch {
         }
     }
 
-    /// Notes a request of attributes before it is answered. A converted file is made for
+    /// Notes a request of attributes or of first bytes. A converted file is made for
     /// its size, before it is read, and its reader has the next ones made meanwhile.
     pub fn note_getattr(&self, vfs: &Vfs, ino: Ino) {
         let threads = self.converters(vfs);

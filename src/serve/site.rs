@@ -325,11 +325,6 @@ impl Place {
             Some((found, overlay)) => (found, Some(overlay)),
             None => (find(&site.vfs, path)?, None),
         };
-        if !site.is_live() && overlay.is_none() {
-            // A client that takes converted files in their order has the next ones made.
-            let prefetch = &site.common.prefetch;
-            prefetch.note_getattr(&site.vfs, found.attr.ino);
-        }
         Ok(Self {
             site: site.clone(),
             found,
@@ -398,6 +393,10 @@ impl Place {
         let node = is_fixed.then(|| self.vfs().node(self.found.attr.ino).ok());
         let node = node.flatten();
         let prefetch = &self.site.common.prefetch;
+        if is_fixed && offset == 0 {
+            // A client that takes converted files in their order has the next ones made.
+            prefetch.note_getattr(self.vfs(), self.found.attr.ino);
+        }
         let noted = node
             .as_ref()
             .map(|node| prefetch.note(node, offset, wanted));

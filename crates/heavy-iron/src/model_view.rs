@@ -21,7 +21,7 @@ use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{self, Nodes};
-use hpimount_assets::view::page::{Page, Rows};
+use hpimount_assets::view::page::{Page, Rows, no_picture};
 use hpimount_assets::view::{AssetContext, Measures, Opened, Preview, ViewFile, ViewFormat};
 use hpimount_containers::volume::AssetType;
 use hpimount_renderware::export::{TextureState, TextureUse, skeleton};
@@ -135,7 +135,7 @@ fn add_files(plan: &ExportPlan, page: &mut Page<Planned>) {
             let place = ViewFile::inside(TEXTURES, format!("{}.png", texture.name));
             page.file(place, move |planned: &Planned, context, out| {
                 let picture = picture_of(&planned.plan, index, context);
-                png::write(&picture.ok_or(io::ErrorKind::InvalidData)?, out)
+                png::write(&picture.ok_or_else(no_picture)?, out)
             });
         }
     }

@@ -1,6 +1,6 @@
 //! The parts of the process that only some systems have: the mount and its background, signals,
-//! sandboxes, limits, and archives that desktops open. Only this file has conditions on the
-//! system; without FUSE, `elsewhere.rs` is the substitute.
+//! sandboxes, limits, and archives that desktops open. Only this file chooses among
+//! its parts by system; without FUSE, `elsewhere.rs` is the substitute.
 
 mod allocator;
 #[cfg(fuse)]

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Starts the program `hpi` beside this one, under the name `name`.
-pub(crate) fn run(name: &str) -> ExitCode {
+/// Starts the program `hpi` beside this one, under the name `name`, or where a program
+/// cannot have another name, with the command that the name stands for.
+pub(crate) fn run(name: &str, command: &str) -> ExitCode {
     let mut words = env::args_os();
     let called = PathBuf::from(words.next().unwrap_or_default());
     // Without /proc, it is where it was called, or else in the PATH.
@@ -16,7 +17,11 @@ pub(crate) fn run(name: &str) -> ExitCode {
         true => &called,
         false => Path::new(name),
     };
-    let started = system::start(Command::new(&hpi).args(words), called);
+    let started = system::start(
+        Command::new(&hpi),
+        [called.as_ref(), command.as_ref()],
+        words,
+    );
     let error = match started {
         Ok(code) => return code,
         Err(error) => error,
@@ -29,26 +34,37 @@ pub(crate) fn run(name: &str) -> ExitCode {
 
 #[cfg(unix)]
 mod system {
+    use std::env::ArgsOs;
+    use std::ffi::OsStr;
     use std::io;
     use std::os::unix::process::CommandExt;
-    use std::path::Path;
     use std::process::{Command, ExitCode};
 
-    /// Replaces this process. Returns only if that fails.
-    pub(super) fn start(command: &mut Command, called: &Path) -> io::Result<ExitCode> {
-        Err(command.arg0(called).exec())
+    /// Replaces this process by `hpi` with the first of the names. Returns only if that
+    /// fails.
+    pub(super) fn start(
+        mut hpi: Command,
+        [called, _]: [&OsStr; 2],
+        words: ArgsOs,
+    ) -> io::Result<ExitCode> {
+        Err(hpi.arg0(called).args(words).exec())
     }
 }
 
 #[cfg(not(unix))]
 mod system {
+    use std::env::ArgsOs;
+    use std::ffi::OsStr;
     use std::io;
-    use std::path::Path;
     use std::process::{Command, ExitCode};
 
-    /// Runs the program, which cannot replace this process here.
-    pub(super) fn start(command: &mut Command, _called: &Path) -> io::Result<ExitCode> {
-        let code = command.status()?.code();
+    /// Runs `hpi` with the command, the second of the names, beside this process.
+    pub(super) fn start(
+        mut hpi: Command,
+        [_, command]: [&OsStr; 2],
+        words: ArgsOs,
+    ) -> io::Result<ExitCode> {
+        let code = hpi.arg(command).args(words).status()?.code();
         let code = code.and_then(|code| u8::try_from(code).ok());
         Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
     }

@@ -31,7 +31,7 @@ const CACHE: usize = 4 << 20;
 /// threads and reservations of requests beyond the limit of the cache for decoding. In
 /// `scripts/soak`, it is the limit in docs/RELIABILITY.md.
 fn other_memory(pid: &str) -> usize {
-    trial::length(program_memory_of(pid) + (16 << 20), 28 << 20)
+    trial::length(program_memory_of(pid) + (16 << 20), 32 << 20)
 }
 
 /// Every reader makes progress within this time, even on a busy machine.

@@ -153,7 +153,7 @@ pub trait View: Send + Sync {
     /// the environment of the asset.
     fn table<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Rows<'a>>;
 
-    /// Returns the values of the file with number `index`, if it is a JSON file of such.
+    /// Returns the values of the file with number `index`, if these are written as JSON.
     /// `context` is the environment of the asset.
     fn json<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Node<'a>> {
         let _ = (index, context);

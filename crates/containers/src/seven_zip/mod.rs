@@ -21,7 +21,7 @@ use crate::crypt::NEEDS_PASSWORD;
 use crate::file_type::FileType;
 use crate::format::{Format, Input, Options};
 use crate::io::{Compact, Composed, Error, ReadAt, Result, Warnings};
-use crate::text::Charset;
+use crate::text::{self, Charset};
 use crate::volume::{Content, Decoder, Entry, FileId, MAX_LINK, Needs, Sink, Streams, Volume};
 
 /// The format of 7z archives.
@@ -66,7 +66,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let mut paths = Paths::new(sink);
     for item in items {
         let path = match &*item.name {
-            "" => unnamed(&input.options.name),
+            "" => text::stem(&input.options.name),
             name => name,
         };
         let path = path.as_bytes();
@@ -118,13 +118,6 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
         options: input.options,
         warnings: warnings.texts(),
     }))
-}
-
-/// Returns the name of a nameless file: the name of the archive without its
-/// extension.
-fn unnamed(archive: &str) -> &str {
-    let name = archive.rsplit('/').next().unwrap_or(archive);
-    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
 impl SevenZip {

@@ -461,6 +461,27 @@ mod tests {
     }
 
     #[test]
+    fn a_new_node_becomes_a_frame_of_the_first_list() {
+        let frames = build::frames(&[("root", -1), ("arm", 0)]);
+        let atomics = [build::atomic(1, 0), build::frames(&[("other", -1)])];
+        let square = build::square(&["wood"], &[]);
+        let asset = build::clump(&frames, &[square], &atomics, &[]);
+        let new = changed(&asset, |scene| {
+            let arm = mesh_node(scene, "arm");
+            scene.nodes.push(Node {
+                name: "dummy".to_owned(),
+                parent: Some(arm),
+                transform: Transform::IDENTITY,
+                mesh: None,
+            });
+        });
+        let model = parse::parse(&Bytes::from(new)).unwrap();
+        let frames = &model.clumps[0].frames;
+        let names: Vec<_> = frames.iter().map(|frame| frame.name.as_str()).collect();
+        assert_eq!(names, ["root", "arm", "dummy"]);
+    }
+
+    #[test]
     fn new_nodes_become_frames_behind_their_parents_and_parts_with_their_meshes() {
         let asset = model();
         let at = |translation: [f32; 3]| Transform {

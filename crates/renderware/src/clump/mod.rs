@@ -106,15 +106,18 @@ impl Clump {
             warnings.push(format!("clump at {at:#x}: is locked by spoilt sizes"));
         }
         self.declared_atomics = fields.cursor(Endian::Little).u32("atomic count")?;
-        let mut light_frame = None;
+        let (mut light_frame, mut has_frames) = (None, false);
         for chunk in clump.children() {
             match chunk.kind {
                 // Atomics before it have frames of the first one.
-                kind::FRAME_LIST if !self.frames.is_empty() => {
+                kind::FRAME_LIST if has_frames => {
                     let at = chunk.offset;
                     warnings.push(format!("clump at {at:#x}: has another frame list"));
                 }
-                kind::FRAME_LIST => self.frames = frame::read(&chunk, warnings)?,
+                kind::FRAME_LIST => {
+                    has_frames = true;
+                    self.frames = frame::read(&chunk, warnings)?;
+                }
                 kind::GEOMETRY_LIST => self.geometries(&chunk, warnings)?,
                 kind::ATOMIC => self.atomic(&chunk, warnings)?,
                 kind::STRUCT => light_frame = chunk.cursor(Endian::Little).u32("light frame").ok(),

@@ -45,15 +45,20 @@ pub fn with_parts(clump: &Chunk, parts: &[NewPart]) -> Result<Vec<u8>, String> {
         return Err("has chunks of spoilt sizes, as a tool that locks models leaves".to_owned());
     }
     let place = |wanted| children.iter().rposition(|child| child.kind == wanted);
+    // Only the first list of frames counts.
+    let mut all = children.iter();
     let (Some(frames), Some(geometries), Some(atomic)) = (
-        place(kind::FRAME_LIST),
+        all.position(|child| child.kind == kind::FRAME_LIST),
         place(kind::GEOMETRY_LIST),
         place(kind::ATOMIC),
     ) else {
         return Err("has no part, so that none can be added".to_owned());
     };
     let first_frame = count(&children[frames])?;
-    let first_geometry = count(&children[geometries])?;
+    let lists = children
+        .iter()
+        .filter(|child| child.kind == kind::GEOMETRY_LIST);
+    let first_geometry = lists.map(count).sum::<Result<usize, _>>()?;
     let mut out = Vec::new();
     for (number, child) in children.iter().enumerate() {
         let new = match child.kind {

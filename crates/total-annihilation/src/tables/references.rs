@@ -13,8 +13,7 @@ use crate::tdo::textures::Textures;
 use crate::{gaf, tdo};
 use hpimount_assets::view::report::{self, VisitReference};
 use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, Table};
-use hpimount_containers::text::has_extension;
-use hpimount_containers::text::stem;
+use hpimount_containers::text::{has_extension, stem};
 
 /// Maximum number of references of a unit, ten times as many as the largest real unit
 /// has.

@@ -10,8 +10,7 @@ use crate::pal::colors::Colors;
 use hpimount_assets::model::{MAX_PIXELS, Picture};
 use hpimount_assets::view::context::shared;
 use hpimount_assets::view::{AssetContext, AssetRef, Shared};
-use hpimount_containers::text::has_extension;
-use hpimount_containers::text::stem;
+use hpimount_containers::text::{has_extension, stem};
 
 /// The folder of a mount's textures.
 const FOLDER: &str = "textures";

@@ -265,7 +265,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
         picture: impl Fn(&M) -> Option<Picture> + Send + Sync + 'static,
     ) -> &mut Self {
         self.file(file, move |model, _, out| {
-            png::write(&picture(model).ok_or(io::ErrorKind::InvalidData)?, out)
+            png::write(&picture(model).ok_or_else(no_picture)?, out)
         })
     }
 
@@ -350,6 +350,14 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
 /// Name of the file with the error of a damaged asset or archive. It is the first
 /// one of a view.
 pub const ERROR_FILE: &str = "error.txt";
+
+/// Returns the error of a picture that cannot be shown.
+pub fn no_picture() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        "has no picture that can be shown",
+    )
+}
 
 #[cfg(test)]
 mod tests {

@@ -20,7 +20,7 @@ use hpimount_assets::model::{Picture, Reservation, gltf, obj, png, preview};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::import::Editable;
-use hpimount_assets::view::page::Page;
+use hpimount_assets::view::page::{Page, no_picture};
 use hpimount_assets::view::{AssetContext, Preview, ViewFile, ViewFormat};
 use hpimount_renderware::clump::Clump;
 
@@ -148,7 +148,7 @@ fn add_models(page: &mut Page<DffView>, shown: &DffView) {
             let file = ViewFile::inside(TEXTURES, format!("{}.png", texture.name));
             page.file(file, move |shown: &DffView, context, out| {
                 let picture = shown.picture(index, &Pictures::new(context));
-                png::write(&picture.ok_or(io::ErrorKind::InvalidData)?, out)
+                png::write(&picture.ok_or_else(no_picture)?, out)
             });
         }
     }

@@ -16,7 +16,7 @@ use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{self, Node};
-use hpimount_assets::view::page::{Page, Rows};
+use hpimount_assets::view::page::{Page, Rows, no_picture};
 use hpimount_assets::view::{AssetContext, Measures, Opened, Preview, ViewFile, ViewFormat};
 use hpimount_containers::file_type::{FileType, Magic};
 use hpimount_containers::io::Warnings;
@@ -124,7 +124,7 @@ fn add_pictures(gaf: &Gaf, page: &mut Page<WithColors<Gaf>>) {
                 pixels += frame.pixels();
                 let file = ViewFile::inside(folder.clone(), frame_name(number, sequence));
                 page.file(file, move |shown, _, out| {
-                    let picture = picture(shown, &frame).ok_or(io::ErrorKind::InvalidData)?;
+                    let picture = picture(shown, &frame).ok_or_else(no_picture)?;
                     png::write(&picture, out)
                 });
             } else {
