@@ -114,6 +114,9 @@ struct FilePieces {
 impl FilePieces {
     /// Returns the next piece, which ends with a block.
     fn next(&mut self, wanted: usize) -> Result<Bytes, (Error, String)> {
+        if self.next == 0 {
+            self.place.note_taken();
+        }
         let block = u64::from(BLOCK_SIZE);
         // Only clients that take them quickly get large pieces.
         let is_fast = wanted > PIECE;

@@ -383,6 +383,15 @@ impl Place {
         read.map(Bytes::from_owner)
     }
 
+    /// Notes that a client takes the file from its beginning: if it takes converted files
+    /// in their order, the next ones are made meanwhile.
+    pub(super) fn note_taken(&self) {
+        if !self.site.is_live() && self.overlay.is_none() {
+            let prefetch = &self.site.common.prefetch;
+            prefetch.note_getattr(self.vfs(), self.found.attr.ino);
+        }
+    }
+
     /// Reads bytes for a client that goes on to the end of the file: the next blocks are
     /// decoded meanwhile.
     ///
@@ -393,10 +402,6 @@ impl Place {
         let node = is_fixed.then(|| self.vfs().node(self.found.attr.ino).ok());
         let node = node.flatten();
         let prefetch = &self.site.common.prefetch;
-        if is_fixed && offset == 0 {
-            // A client that takes converted files in their order has the next ones made.
-            prefetch.note_getattr(self.vfs(), self.found.attr.ino);
-        }
         let noted = node
             .as_ref()
             .map(|node| prefetch.note(node, offset, wanted));
