@@ -1,5 +1,5 @@
-//! Every described type of objects in every game that has it: what is shown of an object
-//! turns any other one of the same structure into it.
+//! Every described type of objects in every game that has it: the JSON of an object, as an
+//! edit, turns another object of the same structure into it.
 
 use bytes::Bytes;
 use proptest::prelude::*;
