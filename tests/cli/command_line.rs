@@ -32,6 +32,17 @@ fn printed(words: &[&str]) -> String {
     ran.stdout
 }
 
+/// Programs that cannot have another name start the command.
+#[test]
+fn each_other_name_stands_for_its_command() {
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin");
+    for (name, command) in cli::NAMES {
+        let source = fs::read_to_string(programs.join(format!("{name}.rs"))).unwrap();
+        let call = format!("alias::run(\"{name}\", \"{command}\")");
+        assert!(source.contains(&call), "{name}");
+    }
+}
+
 /// Returns the names of all commands.
 fn commands() -> Vec<String> {
     let hpi = cli::command("hpi");

@@ -1,6 +1,7 @@
 //! The other names of `hpi`, for `cargo install`, which cannot make links.
 
-use std::env;
+use std::env::{self, ArgsOs};
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -17,11 +18,8 @@ pub(crate) fn run(name: &str, command: &str) -> ExitCode {
         true => &called,
         false => Path::new(name),
     };
-    let started = system::start(
-        Command::new(&hpi),
-        [called.as_ref(), command.as_ref()],
-        words,
-    );
+    let names = [called.as_ref(), command.as_ref()];
+    let started = start(Command::new(&hpi), names, words);
     let error = match started {
         Ok(code) => return code,
         Err(error) => error,
@@ -32,40 +30,17 @@ pub(crate) fn run(name: &str, command: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
+/// Replaces this process by `hpi` with the first of the names. Returns only if that fails.
 #[cfg(unix)]
-mod system {
-    use std::env::ArgsOs;
-    use std::ffi::OsStr;
-    use std::io;
+fn start(mut hpi: Command, [called, _]: [&OsStr; 2], words: ArgsOs) -> io::Result<ExitCode> {
     use std::os::unix::process::CommandExt;
-    use std::process::{Command, ExitCode};
-
-    /// Replaces this process by `hpi` with the first of the names. Returns only if that
-    /// fails.
-    pub(super) fn start(
-        mut hpi: Command,
-        [called, _]: [&OsStr; 2],
-        words: ArgsOs,
-    ) -> io::Result<ExitCode> {
-        Err(hpi.arg0(called).args(words).exec())
-    }
+    Err(hpi.arg0(called).args(words).exec())
 }
 
+/// Runs `hpi` with the command, the second of the names, beside this process.
 #[cfg(not(unix))]
-mod system {
-    use std::env::ArgsOs;
-    use std::ffi::OsStr;
-    use std::io;
-    use std::process::{Command, ExitCode};
-
-    /// Runs `hpi` with the command, the second of the names, beside this process.
-    pub(super) fn start(
-        mut hpi: Command,
-        [_, command]: [&OsStr; 2],
-        words: ArgsOs,
-    ) -> io::Result<ExitCode> {
-        let code = hpi.arg(command).args(words).status()?.code();
-        let code = code.and_then(|code| u8::try_from(code).ok());
-        Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
-    }
+fn start(mut hpi: Command, [_, command]: [&OsStr; 2], words: ArgsOs) -> io::Result<ExitCode> {
+    let code = hpi.arg(command).args(words).status()?.code();
+    let code = code.and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }
