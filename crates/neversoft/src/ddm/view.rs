@@ -16,7 +16,8 @@ use hpimount_assets::view::exported::{self, Exported};
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{self, Node};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{AssetContext, Opened, Preview, ViewFormat};
+use hpimount_assets::view::{AssetContext, Measures, Opened, Preview, ViewFormat};
+use hpimount_containers::text::stem;
 
 /// Models of THPS2X's levels.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -48,9 +49,8 @@ struct PlannedDdm {
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let mut ddm = ddm::parse(bytes)?;
-    let stem = context.name().rsplit_once('.').map(|(stem, _)| stem);
     let beside = |extension: &str| {
-        let bytes = context.read_sibling(&format!("{}.{extension}", stem?))?;
+        let bytes = context.read_sibling(&format!("{}.{extension}", stem(context.name())))?;
         (bytes.len() <= MAX_NEIGHBOR).then_some(bytes)
     };
     let textures = Textures(beside("ddx").and_then(|bytes| ddx::parse(&bytes).ok()));
@@ -64,6 +64,10 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
         .fact("shown", model.plan.objects.len())
         .list("objects", |model: &PlannedDdm| {
             Box::new(model.ddm.objects.iter().enumerate().map(object))
+        })
+        .measures(|model| {
+            let counts = sound(model).map(|(_, object)| object.vertex_count());
+            counts.map(Measures::vertices).sum()
         })
         .table("objects.tsv", objects)
         .table("materials.tsv", materials);
