@@ -1,6 +1,9 @@
 //! Metadata of a file, known without reading it.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
+/// Hashes what identifies a file or a version of it.
+const HASHER: BuildHasherDefault<DefaultHasher> = BuildHasherDefault::new();
 
 /// The identity of a file, independent of its name. It does not change when the
 /// file is moved, written to or changes its mode. There may be millions.
@@ -16,20 +19,14 @@ impl FileIdentity {
     /// Creates an identity. `born` is the birth time in nanoseconds since 1970 UTC, or 0 if
     /// the file system has none.
     pub(super) fn new(device: u64, inode: u64, born: i64) -> Self {
-        let origin = hash_of((device, born));
+        let origin = HASHER.hash_one((device, born));
         Self { inode, origin }
     }
 
     /// Returns a number that other files are unlikely to have.
     pub fn number(self) -> u64 {
-        hash_of(self)
+        HASHER.hash_one(self)
     }
-}
-
-fn hash_of(value: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// The type of a file.
@@ -71,7 +68,7 @@ impl FileStat {
     /// Returns a number that changes whenever the contents of the file may have
     /// changed.
     pub fn version(&self) -> u64 {
-        hash_of((self.identity, self.size, self.modified, self.times))
+        HASHER.hash_one((self.identity, self.size, self.modified, self.times))
     }
 
     /// Returns what changes with the contents of the file, but not with its names.

@@ -1,6 +1,6 @@
 //! Folders of a bucket as volumes, listed one directory at a time.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use crate::source::remote::{ListedFile, RemoteEntry, RemoteFile, RemoteFolder};
 use hpimount_containers::io::{Error, Result};
@@ -60,11 +60,8 @@ fn name_of(entry: &RemoteEntry) -> &str {
     }
 }
 
-fn hash_of(value: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
-}
+/// Hashes what tells versions of objects apart.
+const HASHER: BuildHasherDefault<DefaultHasher> = BuildHasherDefault::new();
 
 impl Volume for BucketFolder {
     fn content(&self, file: FileId) -> Result<Content<'_>> {
@@ -105,7 +102,7 @@ impl LiveFolder for BucketFolder {
     fn version(&self, file: FileId) -> Result<Version> {
         let file = self.file(file)?;
         Ok(Version {
-            stamp: hash_of(file.stamp()),
+            stamp: HASHER.hash_one(file.stamp()),
             len: Some(file.len),
         })
     }
@@ -113,8 +110,8 @@ impl LiveFolder for BucketFolder {
     fn fingerprint(&self) -> u64 {
         let files = self.entries.iter().map(|entry| match entry {
             RemoteEntry::Folder(_) => 0,
-            RemoteEntry::File(listed) => hash_of((listed.stamp(), listed.len)),
+            RemoteEntry::File(listed) => HASHER.hash_one((listed.stamp(), listed.len)),
         });
-        hash_of(files.collect::<Vec<_>>())
+        HASHER.hash_one(files.collect::<Vec<_>>())
     }
 }
