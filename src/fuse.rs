@@ -303,7 +303,7 @@ impl Filesystem for Mounted {
     ) {
         self.guard("getattr", request, || {
             if let Some(prefetch) = &self.prefetch {
-                prefetch.note_getattr(&self.vfs, ino(inode));
+                prefetch.note_taken(&self.vfs, ino(inode));
             }
             match self.vfs.getattr(ino(inode)) {
                 Ok(attr) => reply.attr(&self.ttl(attr), &self.attr(attr)),

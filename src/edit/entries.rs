@@ -18,7 +18,7 @@ use super::{EditedMount, Result, errno, errno_of};
 use crate::mount::FileKind;
 use crate::sync::lock;
 
-/// Time for which a converted file is missing after its edit was removed: many programs remove or
+/// Duration of the absence of a converted file after its edit was removed: many programs remove or
 /// rename a file before they save it.
 const REPLACED: Duration = Duration::from_secs(5);
 

@@ -42,7 +42,7 @@ const REMOTE: [u32; 6] = [
     0x00C3_6400,
 ];
 
-/// Interval at which DIR is taken as changed where it cannot be watched.
+/// Interval between assumed changes of DIR where it cannot be watched.
 const LOOKED_AT: Duration = Duration::from_secs(1);
 
 /// A message to the thread of `later`.

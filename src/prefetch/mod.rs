@@ -239,7 +239,7 @@ impl Prefetch {
 
     /// Notes a request of attributes or of first bytes. A converted file is made for
     /// its size, before it is read, and its reader has the next ones made meanwhile.
-    pub fn note_getattr(&self, vfs: &Vfs, ino: Ino) {
+    pub fn note_taken(&self, vfs: &Vfs, ino: Ino) {
         let threads = self.converters(vfs);
         if threads == 0 {
             return;

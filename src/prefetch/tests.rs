@@ -614,7 +614,7 @@ fn converted(names: &[&str]) -> (Arc<Vfs>, Vec<Ino>) {
 /// Requests the attributes of a file, and returns the files that are queued then, which it
 /// converts.
 fn converted_after(prefetch: &Prefetch, vfs: &Vfs, ino: Ino) -> Vec<Ino> {
-    prefetch.note_getattr(vfs, ino);
+    prefetch.note_taken(vfs, ino);
     vfs.getattr(ino).unwrap();
     let take = || prefetch.conversions.with(Conversions::take);
     let queued = Vec::from_iter(std::iter::from_fn(take));

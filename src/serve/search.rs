@@ -18,7 +18,7 @@ use crate::inspect::walk::Walk;
 use crate::inspect::{Contents, Role};
 use crate::mount::{FileKind, HeldIno, Ino};
 
-/// Interval at which a tree that follows edits is checked for changed texts.
+/// Interval between checks of a tree that follows edits for changed texts.
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// Number of entries of an answer.

@@ -63,7 +63,7 @@ pub(super) struct Common {
     budget: Arc<Budget>,
     /// Facts about the sources in `/api/state`.
     sources: Value,
-    /// Handles by which clients of NFS name files.
+    /// File handles of NFS clients.
     pub(super) handles: Handles,
     /// The names of all entries.
     pub(super) names: Names,
@@ -388,7 +388,7 @@ impl Place {
     pub(super) fn note_taken(&self) {
         if !self.site.is_live() && self.overlay.is_none() {
             let prefetch = &self.site.common.prefetch;
-            prefetch.note_getattr(self.vfs(), self.found.attr.ino);
+            prefetch.note_taken(self.vfs(), self.found.attr.ino);
         }
     }
 

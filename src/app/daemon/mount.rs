@@ -63,7 +63,7 @@ pub(super) struct Made {
     how: How,
 }
 
-/// Method by which the mount was made, and must be undone.
+/// Method that made the mount and must undo it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
     /// This process, by the system call.

@@ -11,12 +11,10 @@ use crate::inspect::texts::{self, MAX_TEXT};
 use crate::inspect::{Contents, Trouble};
 use crate::memory::budget::Reservation;
 use crate::mount::{Ino, Node, Vfs, format_of};
+use hpimount_assets::view::page::WARNINGS;
 
 /// Memory that a comparison takes for each byte of a compared file.
 const EXPANSION: usize = 12;
-
-/// Name of the list of warnings among the facts.
-const WARNINGS: &str = "warnings";
 
 /// Part of the memory budget of a side that one comparison may use.
 const PART_OF_BUDGET: usize = 4;

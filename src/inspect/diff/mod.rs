@@ -56,7 +56,7 @@ pub struct DiffPlan {
     pub expansion: u64,
     /// The output style.
     pub style: Style,
-    /// Channel to the writer of the differences as a folder of changes, if that is wanted.
+    /// Channel to the writer of a folder of changes, if one is written.
     pub folder: Option<SyncSender<Task>>,
 }
 

@@ -54,7 +54,7 @@ pub(super) struct DiffOutput<'a> {
     names: [&'a str; 2],
     style: Style,
     bar: &'a ProgressBar,
-    /// Entries of the folder of changes, if that is wanted.
+    /// Entries of the folder of changes, if one is written.
     edits: Option<&'a mut Edits>,
     found: DiffCounts,
     error: Option<io::Error>,

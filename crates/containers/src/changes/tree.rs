@@ -567,6 +567,7 @@ impl Sink for Tree {
             Some(_) => self.assets.len() as u32,
             None => u32::MAX,
         };
+        self.assets.make_room(usize::from(entry.asset.is_some()));
         self.assets.extend(entry.asset);
         self.entries.push(FileRow {
             file: entry.file,

@@ -7,6 +7,7 @@ use crate::tdf;
 use hpimount_assets::model::{Picture, Pixels};
 use hpimount_assets::parse::pcx;
 use hpimount_assets::view::{AssetContext, AssetKey, AssetRef};
+use hpimount_containers::text::stem;
 
 /// A palette and its origin.
 #[derive(GetSize)]
@@ -88,7 +89,7 @@ impl Colors {
     /// Returns the palette of a sprite. In Kingdoms, it is in a picture with the same
     /// name beside the sprite, or in `palettes` for its name or its kingdom.
     pub(crate) fn of_sprite(context: &dyn AssetContext) -> Self {
-        let stem = hpimount_containers::text::stem(context.name());
+        let stem = stem(context.name());
         let beside = || {
             let name = format!("{stem}.pcx");
             Self::carried(context, AssetKey::Sibling(&name))
@@ -101,7 +102,7 @@ impl Colors {
 
     /// Returns the palette of the textures in a file with this name.
     pub(crate) fn of_textures(context: &dyn AssetContext, file: &str) -> Self {
-        let named = || Self::named(context, hpimount_containers::text::stem(file));
+        let named = || Self::named(context, stem(file));
         Self::chosen(context)
             .or_else(named)
             .unwrap_or_else(|| Self::of_mount(context))
@@ -111,7 +112,7 @@ impl Colors {
     /// file.
     pub(crate) fn of_kingdoms_map(context: &dyn AssetContext) -> Self {
         let kingdom = || {
-            let ota = format!("{}.ota", hpimount_containers::text::stem(context.name()));
+            let ota = format!("{}.ota", stem(context.name()));
             let tdf = tdf::parse(&context.read_sibling(&ota)?).ok()?;
             let header = tdf.root().section("GlobalHeader")?;
             let kingdom = header.get("kingdom")?.into_owned();

@@ -20,7 +20,7 @@ use crate::sync::flights::{Claim, Flight, Waited};
 use crate::sync::lock;
 use hpimount_containers::io::{Error, ReadAt};
 
-/// Time for which reads fail immediately after one has failed, because the kernel repeats the
+/// Duration of immediate failures after a failed read, because the kernel repeats the
 /// requests of its read-ahead.
 const REST: Duration = Duration::from_secs(1);
 

@@ -45,7 +45,7 @@ pub struct Page<M> {
     has_edits: bool,
     warnings: Warnings,
     check: Option<fn(&M) -> Warnings>,
-    measures: Option<fn(&M) -> Measures>,
+    measures: fn(&M) -> Measures,
 }
 
 /// A list of facts, or a table whose rows are facts.
@@ -116,7 +116,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
             has_edits: false,
             warnings,
             check: None,
-            measures: None,
+            measures: |_| Measures::default(),
         }
     }
 
@@ -298,7 +298,7 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
 
     /// Sets the numbers that compare the asset with others, such as in an index.
     pub fn measures(&mut self, measures: fn(&M) -> Measures) -> &mut Self {
-        self.measures = Some(measures);
+        self.measures = measures;
         self
     }
 
@@ -350,6 +350,9 @@ impl<M: GetSize + Send + Sync + 'static> Page<M> {
 /// Name of the file with the error of a damaged asset or archive. It is the first
 /// one of a view.
 pub const ERROR_FILE: &str = "error.txt";
+
+/// Name of the list of warnings among the facts.
+pub const WARNINGS: &str = "warnings";
 
 /// Returns the error of a picture that cannot be shown.
 pub fn no_picture() -> io::Error {

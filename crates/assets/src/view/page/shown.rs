@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use get_size2::GetSize;
 use hpimount_containers::io::Error;
 
-use super::{Content, ERROR_FILE, File, Page};
+use super::{Content, ERROR_FILE, File, Page, WARNINGS};
 use crate::view::cells::{CellEdits, Cells, Rendering};
 use crate::view::import::NOT_THIS_FILE;
 use crate::view::node::{self, Node, Rule};
@@ -133,7 +133,7 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
         }));
         let warnings = warnings.ruled(Rule::Remark);
         let entries = format.into_iter().chain(facts).chain(computed).chain(lists);
-        node::map(entries.chain([("warnings", warnings)]))
+        node::map(entries.chain([(WARNINGS, warnings)]))
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -141,8 +141,7 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
     }
 
     fn measures(&self) -> Measures {
-        let measures = self.page.measures;
-        measures.map_or_else(Measures::default, |of| of(&self.model))
+        (self.page.measures)(&self.model)
     }
 
     fn table<'a>(&'a self, index: usize, context: &'a dyn AssetContext) -> Option<Rows<'a>> {
