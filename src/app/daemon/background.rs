@@ -88,7 +88,8 @@ impl Background {
     /// [`Detached::tell_ready`] needs, which restricted threads cannot open.
     pub(super) fn detach(self) -> Detached {
         // Not earlier: while the sources are opened, Ctrl-C applies to this process
-        // too. Fails only for a process group leader, which this is not.
+        // too, and an automounter admits its own process group only. Fails only for a
+        // process group leader, which this is not.
         let _ = rustix::process::setsid();
         let _ = env::set_current_dir("/");
         Detached {

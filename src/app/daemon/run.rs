@@ -1,7 +1,11 @@
 //! A mount, from the forked process to its end.
 
 use std::io;
+#[cfg(target_os = "linux")]
+use std::os::fd::OwnedFd;
 use std::path::Path;
+#[cfg(not(target_os = "linux"))]
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -66,8 +70,9 @@ pub fn run(plan: &MountPlan, background: Option<Background>) -> Result<(), Failu
     // Until here a signal terminates the process at once, even while it waits
     // for a slow source; from here on there is a mount to remove.
     let signals = signals::catch().map_err(Failure::no_signals)?;
+    let made = make_mount(plan, &point, &mut guard)?;
     let waiting = Waiting::of(background);
-    let Serving { session, mount } = serve(plan, &point, tree.clone(), confined, &mut guard)?;
+    let Serving { session, mount } = serve(plan, made, tree.clone(), confined)?;
     let handle = signals.handle();
     let without_threads = |error| {
         mount.unmount();
@@ -248,26 +253,45 @@ struct Serving {
     mount: Arc<Mount>,
 }
 
-/// Mounts, which needs privileges that the confined threads do not have, and
-/// starts confined threads to answer requests. Afterwards this thread, and those
-/// that it starts, can only wait and unmount.
+/// A mount and the device that its requests come from.
 #[cfg(target_os = "linux")]
-fn serve(
-    plan: &MountPlan,
-    point: &Path,
-    tree: Tree,
-    confined: Confined,
-    guard: &mut Guard,
-) -> Result<Serving, Failure> {
-    let options = &plan.options;
-    let (ownership, session) = (ownership(plan), session_options(plan));
+type NewMount = (Mount, OwnedFd);
+
+/// The place of a mount, which the FUSE library makes when it serves it.
+#[cfg(not(target_os = "linux"))]
+type NewMount = PathBuf;
+
+/// Mounts, which needs privileges that the confined threads do not have. The caller is
+/// still in the process group that it was started in: on an autofs, the kernel lets only
+/// the process group of the automounter pass, and all others wait for the mount.
+#[cfg(target_os = "linux")]
+fn make_mount(plan: &MountPlan, point: &Path, guard: &mut Guard) -> Result<NewMount, Failure> {
     let usage = mount::Use {
-        allow_other: options.allow_other,
-        is_edited: options.edit.is_some(),
+        allow_other: plan.options.allow_other,
+        is_edited: plan.options.edit.is_some(),
     };
     let (mount, device) = mount::mount(point, &plan.sources.name(), usage)?;
     // Fails if somebody has killed the guard.
     let _ = guard.protect(mount.made());
+    Ok((mount, device))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn make_mount(_plan: &MountPlan, point: &Path, _guard: &mut Guard) -> Result<NewMount, Failure> {
+    Ok(point.to_owned())
+}
+
+/// Starts confined threads to answer requests. Afterwards this thread, and those
+/// that it starts, can only wait and unmount.
+#[cfg(target_os = "linux")]
+fn serve(
+    plan: &MountPlan,
+    (mount, device): NewMount,
+    tree: Tree,
+    confined: Confined,
+) -> Result<Serving, Failure> {
+    let options = &plan.options;
+    let (ownership, session) = (ownership(plan), session_options(plan));
     let session = confined.begin(move || match tree {
         Tree::Fixed(vfs) => crate::fuse::serve(vfs, ownership, session, device),
         Tree::Edited(mount) => crate::fuse::serve_edited(mount, ownership, session, device),
@@ -286,7 +310,8 @@ fn serve(
         }),
         Err(error) => {
             mount.unmount();
-            Err(Failure::Refused(format!("{}: {error}", point.display())))
+            let point = plan.mount_point.display();
+            Err(Failure::Refused(format!("{point}: {error}")))
         }
     }
 }
@@ -294,20 +319,19 @@ fn serve(
 #[cfg(not(target_os = "linux"))]
 fn serve(
     plan: &MountPlan,
-    point: &Path,
+    point: NewMount,
     tree: Tree,
     _confined: Confined,
-    _guard: &mut Guard,
 ) -> Result<Serving, Failure> {
     let Tree::Fixed(vfs) = tree;
-    let refused = |error: io::Error| mount::refused(point, &error);
+    let refused = |error: io::Error| mount::refused(&point, &error);
     let (ownership, session) = (ownership(plan), session_options(plan));
     let name = plan.sources.name();
     let session =
-        crate::fuse::mount_and_serve(vfs, ownership, session, point, &name).map_err(refused)?;
+        crate::fuse::mount_and_serve(vfs, ownership, session, &point, &name).map_err(refused)?;
     Ok(Serving {
         session,
-        mount: Arc::new(mount::Mount::new(point.to_owned())),
+        mount: Arc::new(mount::Mount::new(point)),
     })
 }
 
