@@ -2,6 +2,7 @@
 //! failures of the storage below it.
 
 mod archive_changes;
+mod automount;
 #[cfg(target_os = "linux")]
 mod confined_thread;
 #[cfg(target_os = "linux")]
