@@ -141,10 +141,11 @@ fn everything_that_7_zip_packs_with_supported_methods_is_read() {
         .into_iter()
         .map(|(path, bytes)| (path, Ok(bytes)))
         .collect();
-    let options: [&[&str]; 9] = [
+    let options: [&[&str]; 10] = [
         &[],
         &["-mx0"],
         &["-m0=lzma:d=64k", "-ms=on"],
+        &["-m0=lzma:lc=8:lp=4"],
         &["-m0=lzma2", "-ms=off"],
         &["-m0=deflate"],
         &["-m0=bcj", "-m1=lzma2"],

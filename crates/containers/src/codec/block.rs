@@ -4,16 +4,13 @@
 //! bytes, and a dictionary is never larger than the output.
 
 use std::cell::Cell;
-use std::io::Read;
+use std::io::{self, Read};
 
 use bzip2::bufread::BzDecoder;
-use lzma_rust2::{Lzma2Reader, LzmaReader};
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, get_error_name};
 
+use super::lzma;
 use super::reader::lzma2_dictionary;
-
-/// Smallest LZMA dictionary, in bytes.
-const MIN_DICTIONARY: u32 = 4096;
 
 /// Largest window of Zstandard that is always accepted, in bytes: what every
 /// decoder must support (RFC 8878, 3.1.1.1.2).
@@ -65,21 +62,19 @@ impl Codec {
     pub(crate) fn decode(self, packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
         let window = |dictionary: u32| {
             let useful = u32::try_from(wanted).unwrap_or(u32::MAX);
-            dictionary.min(useful).max(MIN_DICTIONARY)
+            dictionary.min(useful)
         };
         let bytes = match self {
-            Self::Bzip2 => read(BzDecoder::new(packed), wanted)?,
+            Self::Bzip2 => read(Ok(BzDecoder::new(packed)), wanted)?,
             Self::Lzma {
                 properties,
                 dictionary,
             } => {
-                let size = window(dictionary);
-                let reader = LzmaReader::new_with_props(packed, u64::MAX, properties, size, None);
-                read(reader.map_err(|error| error.to_string())?, wanted)?
+                let size = wanted as u64;
+                let reader = lzma::lzma(packed, size, properties, window(dictionary));
+                read(reader, wanted)?
             }
-            Self::Lzma2 { dictionary } => {
-                read(Lzma2Reader::new(packed, window(dictionary), None), wanted)?
-            }
+            Self::Lzma2 { dictionary } => read(lzma::lzma2(packed, window(dictionary)), wanted)?,
             Self::Zstandard => zstandard(packed, wanted)?,
         };
         if bytes.len() < wanted {
@@ -137,11 +132,10 @@ fn zstandard_with(decoder: &mut DCtx<'_>, packed: &[u8], wanted: usize) -> Decod
 }
 
 /// Reads up to `wanted` bytes.
-fn read(reader: impl Read, wanted: usize) -> Decoded<Vec<u8>> {
+fn read(reader: io::Result<impl Read>, wanted: usize) -> Decoded<Vec<u8>> {
     let mut bytes = Vec::new();
     reader
-        .take(wanted as u64)
-        .read_to_end(&mut bytes)
+        .and_then(|reader| reader.take(wanted as u64).read_to_end(&mut bytes))
         .map_err(|error| error.to_string())?;
     bytes.shrink_to_fit();
     Ok(bytes)

@@ -5,11 +5,10 @@ use std::io::{BufRead, BufReader, Read};
 use bzip2::bufread::MultiBzDecoder;
 use crc32fast::Hasher;
 use deflate64::Deflate64Decoder;
-use lzma_rust2::{Lzma2Reader, LzmaReader, XzReader};
 use ppmd_rust::{Ppmd7Decoder, Ppmd8Decoder, RestoreMethod};
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, get_error_name};
 
-use super::{PIECE, PackedFile};
+use super::{PIECE, PackedFile, lzma};
 use crate::io::{Error, Result, SourceReader};
 use crate::volume::Decoder;
 
@@ -109,10 +108,8 @@ impl Method {
             Self::Lzma {
                 properties,
                 dictionary,
-            } => Box::new(LzmaReader::new_with_props(
-                packed, size, properties, dictionary, None,
-            )?),
-            Self::Lzma2 { dictionary } => Box::new(Lzma2Reader::new(packed, dictionary, None)),
+            } => lzma::lzma(packed, size, properties, dictionary)?,
+            Self::Lzma2 { dictionary } => Box::new(lzma::lzma2(packed, dictionary)?),
             Self::PpmdH { order, memory } => {
                 Box::new(Ppmd7Decoder::new(packed, order, memory).map_err(|error| invalid(&error))?)
             }
@@ -129,8 +126,8 @@ impl Method {
                 Box::new(decoder.map_err(|error| invalid(&error))?)
             }
             Self::Xz { dictionary } => {
-                let limit = dictionary.saturating_add(XZ) >> 10;
-                Box::new(XzReader::new_mem_limit(packed, true, limit))
+                let memory = dictionary.saturating_add(XZ);
+                Box::new(lzma::xz(packed, memory.into())?)
             }
             Self::Zstandard { window } => Box::new(Zstandard::new(packed, window)?),
         })

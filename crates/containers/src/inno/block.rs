@@ -3,9 +3,8 @@
 
 use std::io::Read as _;
 
-use lzma_rust2::LzmaReader;
-
 use super::version::Version;
+use crate::codec::lzma;
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
 /// Maximum length of a block in bytes, packed or not.
@@ -78,14 +77,13 @@ fn unpack(packed: &[u8], offset: u64) -> Result<Vec<u8>> {
     // More than the decoded data is never needed.
     let dictionary = fields.u32("dictionary size")?.min(MAX_BLOCK as u32);
     let packed = &packed[LZMA_HEADER..];
-    let reader = LzmaReader::new_with_props(packed, u64::MAX, properties, dictionary, None);
+    let reader = lzma(packed, MAX_BLOCK + 1, properties, dictionary);
     let mut reader =
         reader.map_err(|error| Error::damaged(offset, "LZMA properties", error.to_string()))?;
-    reader.set_defer_errors(true);
     let mut bytes = Vec::new();
     // There is no mark at the end: the decoder fails there. The checksums have shown
     // that all packed bytes are right.
-    let _ = reader.take(MAX_BLOCK + 1).read_to_end(&mut bytes);
+    let _ = reader.read_to_end(&mut bytes);
     match bytes.len() as u64 > MAX_BLOCK {
         true => Err(too_long(offset)),
         false => Ok(bytes),
