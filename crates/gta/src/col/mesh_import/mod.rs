@@ -52,6 +52,9 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let end = start.saturating_add(UNSIZED + model.size as usize);
     let whole = edit.asset.get(start..end).filter(|_| model.error.is_none());
     let whole = whole.ok_or("shows a model that cannot be read completely")?;
+    if model.shapes.overlap() {
+        return Err("shows a model whose shapes overlap in the file".to_owned());
+    }
     let edited = gltf::read(edit.file, &|bytes| edit.context.reserve(bytes))?;
     let memory = edit.context.reserve_scene(export::corners(model));
     let _memory = memory.map_err(|error| error.to_string())?;

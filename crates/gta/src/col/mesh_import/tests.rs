@@ -245,3 +245,13 @@ fn what_a_collision_model_cannot_have_is_refused() {
     });
     assert!(error.contains("material \"mud\" is no surface"), "{error}");
 }
+
+#[test]
+fn shapes_that_overlap_are_not_edited() {
+    let shown = rendered(&FORMAT, &file(2), FILE).unwrap();
+    let mut asset = file(2);
+    // The spheres of the second model begin in its boxes.
+    asset[file(2).len() / 2 + OFFSETS] += 12;
+    let error = edited(&FORMAT, &asset, FILE, &shown).unwrap_err();
+    assert_eq!(error, "shows a model whose shapes overlap in the file");
+}

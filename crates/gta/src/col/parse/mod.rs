@@ -11,6 +11,7 @@ use get_size2::GetSize;
 
 use hpimount_assets::parse::name::until_nul;
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
+use hpimount_record::FixedSize;
 
 /// Extensions of files with collision models.
 pub const EXTENSIONS: &[&str] = &["col"];
@@ -94,6 +95,30 @@ pub struct Shapes {
     pub shadow: Mesh,
     /// Ranges of faces with their bounds.
     pub groups: Vec<FaceGroup>,
+}
+
+impl Shapes {
+    /// Returns whether parts share bytes, as those of damaged models can.
+    pub(super) fn overlap(&self) -> bool {
+        let Offsets {
+            spheres,
+            boxes,
+            mesh,
+            shadow,
+        } = self.offsets;
+        let parts = [
+            (spheres, Sphere::SIZE * self.spheres.len()),
+            (boxes, BoxShape::SIZE * self.boxes.len()),
+            (mesh[0], self.mesh.vertices.len()),
+            (mesh[1], self.mesh.faces.len()),
+            (shadow[0], self.shadow.vertices.len()),
+            (shadow[1], self.shadow.faces.len()),
+        ];
+        let mut parts: Vec<_> = parts.into_iter().filter(|part| part.1 > 0).collect();
+        parts.sort_unstable();
+        let mut pairs = parts.windows(2);
+        pairs.any(|pair| pair[0].0 + pair[0].1 > pair[1].0)
+    }
 }
 
 /// Returns the version of a model with this magic.
