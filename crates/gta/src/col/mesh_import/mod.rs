@@ -11,6 +11,7 @@ use bytes::Bytes;
 use super::export::{glb_name, surfaces};
 use super::{Bounds, BoxShape, Col, Face, Mesh as Stored, Model, Sphere, Surface, export, parse};
 use hpimount_assets::model::affine::{Affine, NEAR};
+use hpimount_assets::model::math::finite;
 use hpimount_assets::model::pairing::{Change, Compared, Pairing, Placed, Places, change};
 use hpimount_assets::model::scene::{Material, Mesh};
 use hpimount_assets::model::{Transform, gltf};
@@ -205,17 +206,17 @@ impl Import<'_> {
         {
             return Err("has another scale along each axis, which spheres cannot have".to_owned());
         }
+        let shown = finite(sphere.radius);
         let radius = match (scale[0] - 1.0).abs() > NEAR {
-            true => sphere.radius * scale[0].abs(),
-            false => sphere.radius,
+            true => shown * scale[0].abs(),
+            false => shown,
         };
         let [x, y, z] = center;
         let values = match self.model.version {
             1 => [radius, x, y, z],
             _ => [x, y, z, radius],
         };
-        self.put_floats(at, &values);
-        Ok(())
+        self.put_solid(at, &values)
     }
 
     fn cuboid(&mut self, number: usize, node: usize, placed: &Placed) -> Result<(), String> {
@@ -228,11 +229,11 @@ impl Import<'_> {
         let Some((center, scale)) = self.solid(node, placed)? else {
             return Ok(());
         };
-        let half = |axis: usize| (shape.max[axis] - shape.min[axis]) / 2.0 * scale[axis].abs();
+        let (old_min, old_max) = (shape.min.map(finite), shape.max.map(finite));
+        let half = |axis: usize| (old_max[axis] - old_min[axis]) / 2.0 * scale[axis].abs();
         let min: [f32; 3] = std::array::from_fn(|axis| center[axis] - half(axis));
         let max: [f32; 3] = std::array::from_fn(|axis| center[axis] + half(axis));
-        self.put_floats(at, &[min, max].concat());
-        Ok(())
+        self.put_solid(at, &[min, max].concat())
     }
 
     fn mesh(&mut self, node: usize, placed: &Placed, is_shadow: bool) -> Result<(), String> {
@@ -467,6 +468,15 @@ impl Import<'_> {
         if let Some(old) = self.bytes.get_mut(at..at + bytes.len()) {
             old.copy_from_slice(bytes);
         }
+    }
+
+    /// Changes the place and size of a solid.
+    fn put_solid(&mut self, at: usize, values: &[f32]) -> Result<(), String> {
+        if !values.iter().all(|value| value.is_finite()) {
+            return Err("is too large".to_owned());
+        }
+        self.put_floats(at, values);
+        Ok(())
     }
 
     fn put_floats(&mut self, at: usize, values: &[f32]) {

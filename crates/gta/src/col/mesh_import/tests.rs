@@ -255,3 +255,20 @@ fn shapes_that_overlap_are_not_edited() {
     let error = edited(&FORMAT, &asset, FILE, &shown).unwrap_err();
     assert_eq!(error, "shows a model whose shapes overlap in the file");
 }
+
+#[test]
+fn a_box_that_is_no_number_becomes_the_edited_one() {
+    let shown = rendered(&FORMAT, &file(2), FILE).unwrap();
+    let whole = parse(&file(2).into()).unwrap();
+    let boxes = &whole.models[1].shapes;
+    let mut asset = file(2);
+    let at = asset.len() / 2 + boxes.offsets.boxes;
+    asset[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+    let Ok(Imported::Changed(changed)) = edited(&FORMAT, &asset, FILE, &shown) else {
+        panic!("it is not edited");
+    };
+    let again = parse(&changed.asset.clone().into()).unwrap();
+    assert_eq!(again.models[1].shapes.boxes[0].min, boxes.boxes[0].min);
+    let again = edited(&FORMAT, &changed.asset, FILE, &shown);
+    assert_eq!(again, Ok(Imported::Unchanged));
+}
