@@ -73,11 +73,9 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         return Ok(Imported::Unchanged);
     }
     let file = [&edit.asset[..start], &import.bytes, &edit.asset[end..]].concat();
-    let again = parse(&Bytes::copy_from_slice(&file));
-    let again = again
-        .ok()
-        .and_then(|col| col.models.into_iter().nth(number));
-    match again.is_some_and(|model| model.error.is_none()) {
+    let again = parse(&Bytes::copy_from_slice(&file)).ok();
+    let again = again.filter(|col| number_of(col, edit) == Some(number));
+    match again.is_some_and(|col| col.models[number].error.is_none()) {
         true => Ok(file.into()),
         false => Err("was not stored as written".to_owned()),
     }

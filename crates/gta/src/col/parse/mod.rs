@@ -97,9 +97,19 @@ pub struct Shapes {
     pub groups: Vec<FaceGroup>,
 }
 
+/// Sizes of the header of version 1, with the bounds, and of later versions, with the
+/// offsets of the parts.
+const HEADER_WITH_BOUNDS: usize = 72;
+const HEADER_WITH_OFFSETS: usize = 108;
+
 impl Shapes {
-    /// Returns whether parts share bytes, as those of damaged models can.
+    /// Returns whether parts share bytes with each other or with the header, as those of
+    /// damaged models can.
     pub(super) fn overlap(&self) -> bool {
+        let header = match self.flags {
+            Some(_) => HEADER_WITH_OFFSETS,
+            None => HEADER_WITH_BOUNDS,
+        };
         let Offsets {
             spheres,
             boxes,
@@ -107,6 +117,7 @@ impl Shapes {
             shadow,
         } = self.offsets;
         let parts = [
+            (0, header),
             (spheres, Sphere::SIZE * self.spheres.len()),
             (boxes, BoxShape::SIZE * self.boxes.len()),
             (mesh[0], self.mesh.vertices.len()),
