@@ -271,7 +271,7 @@ fn make_mount(plan: &MountPlan, point: &Path, guard: &mut Guard) -> Result<NewMo
         is_edited: plan.options.edit.is_some(),
     };
     let (mount, device) = mount::mount(point, &plan.sources.name(), usage)?;
-    // Fails if somebody has killed the guard.
+    // Fails if the guard was killed.
     let _ = guard.protect(mount.made());
     Ok((mount, device))
 }
