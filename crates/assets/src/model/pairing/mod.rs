@@ -43,7 +43,8 @@ pub struct Pairing<'a> {
     pub new: Vec<usize>,
     /// Deleted shown nodes, except nodes that some programs hide or drop.
     pub deleted: BTreeSet<usize>,
-    /// The largest coordinate of the shown model.
+    /// The largest coordinate of the smaller one of both models: what is near is relative
+    /// to it, so that a wrong vertex far away does not hide other changes.
     pub size: f32,
     /// The edited node with the mesh of each shown node.
     drawn: Vec<Option<usize>>,
@@ -65,16 +66,18 @@ impl<'a> Pairing<'a> {
     /// another scale.
     pub fn new(shown: &'a Scene<'a>, edited: &'a Edited) -> Result<Self, String> {
         let shown_worlds = worlds::of(shown);
+        let worlds = worlds::of(&edited.scene);
+        let size = worlds::size(shown, &shown_worlds);
         let mut pairing = Self {
             nodes: vec![None; shown.nodes.len()],
             origins: Vec::new(),
             new: Vec::new(),
             deleted: BTreeSet::new(),
-            size: worlds::size(shown, &shown_worlds),
+            size: size.min(worlds::size(&edited.scene, &worlds)),
             drawn: vec![None; shown.nodes.len()],
             materials: materials(shown, &edited.scene),
             joints: Vec::new(),
-            worlds: worlds::of(&edited.scene),
+            worlds,
             shown_worlds,
             shown,
             edited,

@@ -256,19 +256,36 @@ fn shapes_that_overlap_are_not_edited() {
     assert_eq!(error, "shows a model whose shapes overlap in the file");
 }
 
-#[test]
-fn a_box_that_is_no_number_becomes_the_edited_one() {
-    let shown = rendered(&FORMAT, &file(2), FILE).unwrap();
-    let whole = parse(&file(2).into()).unwrap();
-    let boxes = &whole.models[1].shapes;
-    let mut asset = file(2);
-    let at = asset.len() / 2 + boxes.offsets.boxes;
-    asset[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+/// Damages a part of the second model, whose floats begin at `offset` of it, and returns
+/// the model after its damage is edited away.
+fn repaired(version: u8, offset: usize, damage: &[f32]) -> Col {
+    let shown = rendered(&FORMAT, &file(version), FILE).unwrap();
+    let mut asset = file(version);
+    let at = asset.len() / 2 + offset;
+    let bytes: Vec<u8> = damage.iter().flat_map(|part| part.to_le_bytes()).collect();
+    asset[at..at + bytes.len()].copy_from_slice(&bytes);
     let Ok(Imported::Changed(changed)) = edited(&FORMAT, &asset, FILE, &shown) else {
         panic!("it is not edited");
     };
-    let again = parse(&changed.asset.clone().into()).unwrap();
-    assert_eq!(again.models[1].shapes.boxes[0].min, boxes.boxes[0].min);
     let again = edited(&FORMAT, &changed.asset, FILE, &shown);
     assert_eq!(again, Ok(Imported::Unchanged));
+    parse(&changed.asset.into()).unwrap()
+}
+
+#[test]
+fn a_box_that_is_no_number_becomes_the_edited_one() {
+    let whole = parse(&file(2).into()).unwrap();
+    let shapes = &whole.models[1].shapes;
+    let again = repaired(2, shapes.offsets.boxes, &[f32::NAN]);
+    assert_eq!(again.models[1].shapes.boxes[0].min, shapes.boxes[0].min);
+}
+
+#[test]
+fn a_vertex_far_away_does_not_hide_other_changes() {
+    let whole = parse(&file(1).into()).unwrap();
+    let shapes = &whole.models[1].shapes;
+    let first = shapes.mesh.vertices().next().unwrap();
+    let damage = [first[0] + 0.01, -1e38];
+    let again = repaired(1, shapes.offsets.mesh[0], &damage);
+    assert_eq!(again.models[1].shapes.mesh.vertices().next(), Some(first));
 }
