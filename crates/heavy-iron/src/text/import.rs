@@ -16,10 +16,13 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     }
     let facts = Origin::of(edit.context).facts;
     let edited = windows_1252(edit.file)?;
-    let original = text::parse(edit.asset, &facts).ok();
-    let original = original.map(|model| to_windows_1252(&model.text).into_owned());
-    let edited = without_added_newline(&edited, original.as_deref().unwrap_or_default());
-    Ok(match original.as_deref() == Some(edited) {
+    let text_of = |asset| {
+        let model = text::parse(asset, &facts).ok()?;
+        Some(to_windows_1252(&model.text).into_owned())
+    };
+    let original = text_of(edit.original).unwrap_or_default();
+    let edited = without_added_newline(&edited, &original);
+    Ok(match text_of(edit.asset).as_deref() == Some(edited) {
         true => Imported::Unchanged,
         false => text_asset(edited, facts.endian)?.into(),
     })
@@ -89,6 +92,7 @@ impl std::fmt::Display for Position<'_> {
 mod tests {
     use super::*;
     use hpimount_assets::view::import::{self, Changed};
+    use hpimount_assets::view::{Alone, ViewFile};
     use proptest::prelude::*;
 
     /// Edits the text of a little-endian asset.
@@ -105,6 +109,18 @@ mod tests {
         assert_eq!(new, b"\0\0\0\0\0\0\0\0".to_vec().into());
         assert_eq!(edited(old, b"bye"), Ok(Imported::Unchanged));
         assert_eq!(edited(b"", b""), Ok(Imported::Unchanged));
+    }
+
+    #[test]
+    fn the_same_file_is_no_change_of_the_edited_text() {
+        let edited = import(&Edit {
+            asset: &b"\x03\0\0\0hi\n\0"[..].into(),
+            original: &b"\x03\0\0\0bye\0"[..].into(),
+            context: &Alone,
+            part: &ViewFile::from(TEXT),
+            file: b"hi\n\n",
+        });
+        assert_eq!(edited, Ok(Imported::Unchanged));
     }
 
     #[test]

@@ -95,10 +95,11 @@ pub fn edited(data: &[u8]) {
 
 fn edit(format: &ViewFormat, asset: &Bytes, part: &ViewFile, file: &[u8], archive: &Archive) {
     let import = format.import.expect("the format has an import");
+    let original = asset;
     let imported = |asset: &Bytes, context: &dyn AssetContext| {
         import(&Edit {
             asset,
-            original: asset,
+            original,
             context,
             part,
             file,
