@@ -1,5 +1,4 @@
-//! LZMA, LZMA2 and xz, decoded by liblzma: 1.5 to 1.8 times as fast as lzma-rust2, which
-//! has what liblzma does not.
+//! LZMA, LZMA2 and xz, decoded by liblzma, or by lzma-rust2 where liblzma lacks support.
 
 use std::io::{self, BufRead, Read};
 
@@ -61,8 +60,8 @@ pub(crate) fn xz<R: BufRead>(packed: R, memory: u64) -> io::Result<impl Read> {
     Ok(Decoding::new(packed, decoder))
 }
 
-/// A reader of what liblzma decodes. Unlike that of its crate, it returns the bytes before
-/// damage.
+/// A reader of the bytes that liblzma decodes, including the last ones before damage, which
+/// `XzDecoder` drops.
 struct Decoding<R> {
     packed: R,
     decoder: Stream,
@@ -72,11 +71,10 @@ struct Decoding<R> {
 
 impl<R: BufRead> Decoding<R> {
     fn new(packed: R, decoder: Stream) -> Self {
-        let end = None;
         Self {
             packed,
             decoder,
-            end,
+            end: None,
         }
     }
 }

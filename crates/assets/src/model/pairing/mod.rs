@@ -43,8 +43,8 @@ pub struct Pairing<'a> {
     pub new: Vec<usize>,
     /// Deleted shown nodes, except nodes that some programs hide or drop.
     pub deleted: BTreeSet<usize>,
-    /// The largest coordinate of the smaller one of both models: what is near is relative
-    /// to it, so that a wrong vertex far away does not hide other changes.
+    /// The largest coordinate of the smaller model. Tolerances are relative to it, so that
+    /// a wrong vertex far away does not hide other changes.
     pub size: f32,
     /// The edited node with the mesh of each shown node.
     drawn: Vec<Option<usize>>,

@@ -103,8 +103,8 @@ const HEADER_WITH_BOUNDS: usize = 72;
 const HEADER_WITH_OFFSETS: usize = 108;
 
 impl Shapes {
-    /// Returns whether parts share bytes with each other or with the header, as those of
-    /// damaged models can.
+    /// Returns whether parts share bytes with each other or with the header, which only
+    /// happens in damaged models.
     pub(super) fn overlap(&self) -> bool {
         let header = match self.flags {
             Some(_) => HEADER_WITH_OFFSETS,
