@@ -71,15 +71,15 @@ class Bounds:
         return RANDOM_READS / (RANDOM_READS / self.median(row, self.stored) + decoding)
 
 
-def measure(bench, columns, one, rounds):
+def measure(setting, bench, columns, one):
     """The part of the report about bounds; empty if not all columns were measured. `one` is an archive of one file."""
     by_name = {peer.name: peer for peer in columns}
     stored = by_name.get("hpimount stored")
     packed = [by_name[name] for name in ["hpimount zlib", "hpimount LZ77"] if name in by_name]
     if not stored or not packed:
         return ""
-    request = statistics.median(seconds_of_a_request(stored, bench.point) for _ in range(rounds))
-    start = statistics.median(mounting(Peer("one", one, stored.mount), bench.point) for _ in range(rounds))
+    request = statistics.median(seconds_of_a_request(stored, bench.point) for _ in range(setting.rounds))
+    start = statistics.median(mounting(Peer("one", one, stored.mount), bench.point) for _ in range(setting.rounds))
     lines = ["| | " + " | ".join(f"{peer.name} | bound | ratio" for peer in packed) + " | set by |"]
     lines.append("|---|" + "--:|" * 3 * len(packed) + "---|")
     for parts in zip(*(Bounds(bench, peer, stored, request, start).rows() for peer in packed)):

@@ -28,24 +28,23 @@ CHANGES = 10
 PLAIN = 256 << 20
 
 
-def measure(directory, programs, point, rounds, quick):
+def measure(setting):
     """The part of the report about changed and plain discs."""
-    scale = 50 if quick else 1
-    program = programs / "hpimount"
-    hpimount = f"{program} {{archive}} {{point}}"
-    disc = sparse_disc(directory, DISC // scale)
-    folder = folder_of_changes(directory, disc)
+    scale = 50 if setting.quick else 1
+    hpimount = setting.hpimount()
+    disc = sparse_disc(setting.directory, DISC // scale)
+    folder = folder_of_changes(setting.directory, disc)
     changes = len(os.listdir(folder / "files"))
     size = f"{DISC // scale / 1e9:.2g} GB"
     lines = []
     for title, command in [
         (f"mount of a disc of {size}, ms", hpimount),
-        (f"the same with {changes} changed files, ms", f"{program} --apply {folder} {{archive}} {{point}}"),
+        (f"the same with {changes} changed files, ms", setting.hpimount(f"--apply {folder}")),
     ]:
         peer = Peer("hpimount", disc, command)
-        lines.append(f"| {title} | {repeated(rounds, title, lambda: mounting(peer, point)):.1f} |")
-    for title, packed in packed_discs(directory, PLAIN // scale):
-        ratio = repeated(rounds, f"plain disc of {title}", lambda: plain(Peer("hpimount", packed, hpimount), point))
+        lines.append(f"| {title} | {repeated(setting.rounds, title, lambda: mounting(peer, setting.point)):.1f} |")
+    for title, packed in packed_discs(setting.directory, PLAIN // scale):
+        ratio = repeated(setting.rounds, f"plain disc of {title}", lambda: plain(Peer("hpimount", packed, hpimount), setting.point))
         lines.append(f"| `cat disc.iso` of {title}: time per byte relative to `cat` of the file in it | {ratio:.2f} |")
     return f"{HEADING}\n\n| | |\n|---|--:|\n" + "\n".join(lines) + "\n"
 

@@ -22,16 +22,16 @@ FIND = "find . -type f -path '*.d/*' | wc -l"
 GREP = f"grep -rF {NEEDLE} --include='*.txt' . | wc -l"
 
 
-def measure(directory, programs, point, rounds, quick):
+def measure(setting):
     """The part of the report about collections."""
-    archives = 2 if quick else ARCHIVES
-    packed, unpacked = prepare(directory, programs, point, archives)
-    peer = Peer("hpimount", packed, f"{programs / 'hpimount'} {{archive}} {{point}}")
+    archives = 2 if setting.quick else ARCHIVES
+    packed, unpacked = prepare(setting.directory, setting.programs, setting.point, archives)
+    peer = Peer("hpimount", packed, setting.hpimount())
     titles = ["hpimount", "unpacked"]
     values = {}
-    for number in range(rounds):
-        say(f"round {number + 1} of {rounds}: a folder of archives")
-        with Mount(peer, point) as mount:
+    for number in range(setting.rounds):
+        say(f"round {number + 1} of {setting.rounds}: a folder of archives")
+        with Mount(peer, setting.point) as mount:
             forget(packed)
             found = walk(mount.root, archives * FILES)
             found["peak memory, MiB"] = mount.peak_memory()
@@ -45,7 +45,7 @@ def measure(directory, programs, point, rounds, quick):
         cells = [f"{statistics.median(measured[title]):.2f}" if title in measured else "-" for title in titles]
         lines.append(f"| {row} | " + " | ".join(cells) + " |")
     return (
-        f"### A folder of archives\n\n{archives} archives of {FILES:,} files of {SIZE} bytes, {archives * FILES:,} files in"
+        f"## A folder of archives\n\n{archives} archives of {FILES:,} files of {SIZE} bytes, {archives * FILES:,} files in"
         " all, found and read through `X.d`. The folder is mounted with the default budget of 64 MiB. The"
         " archives and the unpacked files have been read before; a kernel that reclaims idle pages may have"
         " dropped them again, first of all the unpacked files, which take 2.8 GB of the page cache.\n\n"

@@ -22,37 +22,36 @@ INDEXED = 1_000_000
 READ = "find . -type f -path '*.d/*' -print0 | xargs -0 cat | wc -c"
 
 
-def measure(directory, programs, point, rounds, quick):
+def measure(setting):
     """The part of the report about comparisons."""
-    archives = 2 if quick else ARCHIVES
-    copies = prepare(directory, programs, archives)
-    indexed = 1_000 if quick else INDEXED
-    listed = prepare_indexed(directory, programs, indexed)
-    hpimount = programs / "hpimount"
-    mount = Peer("hpimount", copies[0].parent, f"{hpimount} {{archive}} {{point}}")
-    only = Peer("hpimount", copies[0], f"{hpimount} {{archive}} {{point}}")
+    archives = 2 if setting.quick else ARCHIVES
+    copies = prepare(setting.directory, setting.programs, archives)
+    indexed = 1_000 if setting.quick else INDEXED
+    listed = prepare_indexed(setting.directory, setting.programs, indexed)
+    mount = Peer("hpimount", copies[0].parent, setting.hpimount())
+    only = Peer("hpimount", copies[0], setting.hpimount())
     measured = {}
-    for number in range(rounds):
-        say(f"round {number + 1} of {rounds}: a comparison")
+    for number in range(setting.rounds):
+        say(f"round {number + 1} of {setting.rounds}: a comparison")
 
         def cold(title, command, directory=None):
             for path in [*copies, listed]:
                 forget(path)
             measured.setdefault(title, []).append(timed(command, directory))
 
-        cold("`hpi diff` of the two folders", [programs / "hpi", "diff", *copies])
-        with Mount(mount, point) as mounted:
+        cold("`hpi diff` of the two folders", [setting.programs / "hpi", "diff", *copies])
+        with Mount(mount, setting.point) as mounted:
             names = [path.name for path in copies]
             cold("`diff -rq` of the two folders in a mount", ["diff", "-rq", *names], mounted.root)
-        with Mount(only, point) as mounted:
+        with Mount(only, setting.point) as mounted:
             cold("reading all files of one of them in a mount", READ, mounted.root)
-        database = directory / "index.sqlite"
+        database = setting.directory / "index.sqlite"
         database.unlink(missing_ok=True)
-        cold(f"`hpi index` of an archive of {indexed:,} files", [programs / "hpi", "index", database, listed])
+        cold(f"`hpi index` of an archive of {indexed:,} files", [setting.programs / "hpi", "index", database, listed])
     lines = ["| | s |", "|---|--:|"]
     lines += [f"| {title} | {statistics.median(seconds):.2f} |" for title, seconds in measured.items()]
     return (
-        f"### A comparison\n\nTwo copies of {archives} archives with {FILES} files of {SIZE // 1024} KiB each, "
+        f"## A comparison\n\nTwo copies of {archives} archives with {FILES} files of {SIZE // 1024} KiB each, "
         "on a cold cache. The copies are equal, so that all of them has to be compared: `hpi diff` compares the packed "
         "bytes of the archives, `diff` the archives and what is in them.\n\n" + "\n".join(lines) + "\n"
     )

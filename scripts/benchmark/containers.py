@@ -38,29 +38,29 @@ EXTENSIONS = ["dff", "txd", "ifp", "bin", "dat"]
 WIDTH = 100
 
 
-def measure(directory, programs, point, rounds, quick, bench):
+def measure(setting, bench):
     """The part of the report about containers; `bench` is that of the table."""
-    hpimount = f"{programs / 'hpimount'} {{archive}} {{point}}"
-    scale = 100 if quick else 1
+    hpimount = setting.hpimount()
+    scale = 100 if setting.quick else 1
     lines = compared(bench)
     if shutil.which("zip") and shutil.which("fio"):
-        member = packed_member(directory, MEMBER // scale)
-        rate = repeated(rounds, "random reads", lambda: read_member(Peer("hpimount", member, hpimount), point))
+        member = packed_member(setting.directory, MEMBER // scale)
+        rate = repeated(setting.rounds, "random reads", lambda: read_member(Peer("hpimount", member, hpimount), setting.point))
         lines.append(f"| random 4 KiB reads in a file of {MEMBER // scale >> 20} MiB, deflated in a zip, after a first pass, IOPS | {rate:.0f} |")
     if shutil.which("7z"):
-        solid = solid_block(directory, SOLID_FILES // scale)
+        solid = solid_block(setting.directory, SOLID_FILES // scale)
         if solid.exists():
-            ratio = repeated(rounds, "copy of a solid 7z", lambda: copy_solid(Peer("hpimount", solid, hpimount), point))
-            rate = repeated(rounds, "random reads of a solid 7z", lambda: read_solid(Peer("hpimount", solid, hpimount), point))
+            ratio = repeated(setting.rounds, "copy of a solid 7z", lambda: copy_solid(Peer("hpimount", solid, hpimount), setting.point))
+            rate = repeated(setting.rounds, "random reads of a solid 7z", lambda: read_solid(Peer("hpimount", solid, hpimount), setting.point))
             lines.append(f"| random 4 KiB reads in a solid 7z of {SOLID_FILES // scale} files of 1 MiB, after a first pass, IOPS | {rate:.0f} |")
             lines.append(f"| `cp -r` of a solid 7z of {SOLID_FILES // scale} files of 1 MiB: time relative to `7z x` | {ratio:.2f} |")
     if shutil.which("innoextract"):
-        installer = Peer("hpimount", solid_installer(directory, SOLID_FILES // scale), hpimount)
-        ratio = repeated(rounds, "copy of an installer", lambda: copy_solid(installer, point))
+        installer = Peer("hpimount", solid_installer(setting.directory, SOLID_FILES // scale), hpimount)
+        ratio = repeated(setting.rounds, "copy of an installer", lambda: copy_solid(installer, setting.point))
         lines.append(f"| `cp -r` of a solid installer of {SOLID_FILES // scale} files of 1 MiB: time relative to `innoextract` | {ratio:.2f} |")
-    for title, archive in many(directory, ENTRIES // scale, FILES // scale):
+    for title, archive in many(setting.directory, ENTRIES // scale, FILES // scale):
         peer = Peer("hpimount", archive, hpimount)
-        lines.append(f"| mount of {title}, ms | {repeated(rounds, title, lambda: mounting(peer, point)):.1f} |")
+        lines.append(f"| mount of {title}, ms | {repeated(setting.rounds, title, lambda: mounting(peer, setting.point)):.1f} |")
     return f"{HEADING}\n\n| | |\n|---|--:|\n" + "\n".join(lines) + "\n"
 
 

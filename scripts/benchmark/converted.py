@@ -84,12 +84,12 @@ class Bench:
             return time.perf_counter() - begun, rows - 1
 
 
-def measure(directory, programs, point, rounds, quick):
+def measure(setting):
     """The part of the report about converted trees."""
-    bench = Bench(directory, programs, Path(point), quick)
+    bench = Bench(setting.directory, setting.programs, setting.point, setting.quick)
     game, game_alone, plain, level, layers, level_alone, img, plain_img, img_alone, screen, table = ([] for _ in range(11))
-    for number in range(rounds):
-        say(f"round {number + 1} of {rounds}: converted")
+    for number in range(setting.rounds):
+        say(f"round {number + 1} of {setting.rounds}: converted")
         game.append(bench.copy("game", ".", "--converted")[1])
         seconds, files, size = bench.alone("render", bench.assets)
         game_alone.append(seconds)

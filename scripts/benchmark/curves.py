@@ -236,18 +236,18 @@ class Measured:
         return statistics.median(values) if values else None
 
 
-def measure(directory, programs, point, rounds, quick):
+def measure(setting):
     """All curves, in several rounds; with `quick`, one point of each."""
-    directory.mkdir(parents=True, exist_ok=True)
-    curves = [Measured(curve, quick) for curve in CURVES]
-    for number in range(rounds):
+    setting.directory.mkdir(parents=True, exist_ok=True)
+    curves = [Measured(curve, setting.quick) for curve in CURVES]
+    for number in range(setting.rounds):
         for measured in curves:
             for place in measured.points:
                 shape = measured.curve.shape(place)
-                shape = shape.small() if quick else shape
-                for peer in peers_at(measured.curve, place, shape, directory, programs, point):
-                    say(f"round {number + 1} of {rounds}: {measured.curve.title} {place}: {peer.name}")
-                    measured.note(place, peer, measure_point(measured.curve, place, peer, point))
+                shape = shape.small() if setting.quick else shape
+                for peer in peers_at(measured.curve, place, shape, setting.directory, setting.programs, setting.point):
+                    say(f"round {number + 1} of {setting.rounds}: {measured.curve.title} {place}: {peer.name}")
+                    measured.note(place, peer, measure_point(measured.curve, place, peer, setting.point))
     return curves
 
 

@@ -8,6 +8,7 @@ import subprocess
 import time
 
 from .changed import DISC, FILE, sparse_disc
+from .corpus import prepare
 from .peers import Mount, Peer
 
 # Heading in the report.
@@ -21,16 +22,17 @@ CHANGED = 250
 SAVED = 100_000
 
 
-def measure(directory, programs, point, quick):
+def measure(setting):
     """The part of the report about mounts that are edited."""
-    scale = 50 if quick else 1
-    disc = sparse_disc(directory, DISC // scale)
-    archive = directory / "zlib.hpi"
+    scale = 50 if setting.quick else 1
+    disc = sparse_disc(setting.directory, DISC // scale)
+    files = prepare(setting.directory, setting.programs, setting.quick)
+    archive = setting.directory / "zlib.hpi"
     cases = [
         (f"disc of {disc.stat().st_size / 1e9:.2g} GB, files of {FILE >> 20} MiB", disc, "files", "disc.iso"),
-        (f"HPI of {len(paths(directory / 'corpus')):,} files", archive, "", f".hpimount/image/{archive.name}"),
+        (f"HPI of {len(paths(files)):,} files", archive, "", f".hpimount/image/{archive.name}"),
     ]
-    lines = [line(title, *edit(directory, programs, point, source, below, image, scale)) for title, source, below, image in cases]
+    lines = [line(title, *edit(setting, source, below, image, scale)) for title, source, below, image in cases]
     head = (
         f"{SAVES // scale} saves with {CHANGED // scale} edited files; times in ms, median and 95 %. `hpi apply` of the same folder is relative to "
         "the time from closing a file to the first bytes of the new archive or disc.\n\n"
@@ -49,22 +51,21 @@ def paths(root):
     return sorted(os.path.relpath(os.path.join(parent, name), root) for parent, _, names in os.walk(root) for name in names)
 
 
-def edit(directory, programs, point, source, below, image, scale):
+def edit(setting, source, below, image, scale):
     """The times of saving files of a source below a directory of it, and from then on until
     the image has them, and the time of writing the image with all of them; in seconds."""
-    folder = directory / "edits"
+    folder = setting.directory / "edits"
     shutil.rmtree(folder, ignore_errors=True)
-    command = f"{programs / 'hpimount'} --edit {folder} {{archive}} {{point}}"
-    with Mount(Peer("hpimount", source, command), point) as mounted:
+    with Mount(Peer("hpimount", source, setting.hpimount(f"--edit {folder}")), setting.point) as mounted:
         root = mounted.root / below
         names = paths(root)[: 4 * CHANGED]
         names = [name for name in names if not name.startswith(".hpimount")][:: max(1, len(names) // CHANGED)]
         for name in names[: CHANGED // scale]:
             (root / name).write_bytes(bytes(SAVED))
         saves, images = zip(*(save(root / names[number % len(names)], mounted.root / image) for number in range(SAVES // scale)))
-    result = directory / f"edited{source.suffix}"
+    result = setting.directory / f"edited{source.suffix}"
     begun = time.perf_counter()
-    subprocess.run([programs / "hpi", "apply", "--quiet", "--force", folder, source, result], check=True)
+    subprocess.run([setting.programs / "hpi", "apply", "--quiet", "--force", folder, source, result], check=True)
     written = time.perf_counter() - begun
     result.unlink()
     return saves, images, written

@@ -29,14 +29,14 @@ ARCHIVES = {
 }
 
 
-def measure(directory, programs, rounds):
+def measure(setting):
     """The part of the report about extracting, into memory."""
-    own = {"hpi extract": lambda archive, out: [programs / "hpi", "extract", "--quiet", archive, "-C", out]}
+    own = {"hpi extract": lambda archive, out: [setting.programs / "hpi", "extract", "--quiet", archive, "-C", out]}
     head = f"| | hpi extract | {' | '.join(OTHERS)} | relative to the fastest |\n|---|--:|{'--:|' * len(OTHERS)}--:|"
     lines = [
-        line(directory / name, own | {other: OTHERS[other] for other in others if shutil.which(other.split()[0])}, rounds)
+        line(setting.directory / name, own | {other: OTHERS[other] for other in others if shutil.which(other.split()[0])}, setting.rounds)
         for name, others in ARCHIVES.items()
-        if (directory / name).exists()
+        if (setting.directory / name).exists()
     ]
     title = "The files of the first table, from an archive in memory into memory; seconds."
     return f"{HEADING}\n\n{title}\n\n{head}\n" + "\n".join(lines) + "\n"

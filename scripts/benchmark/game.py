@@ -84,22 +84,22 @@ class GameBench(Bench):
             self.note(peer, "case", seconds)
 
 
-def measure(directory, programs, point, arguments):
+def measure(setting):
     """The part of the report about the tree of a game."""
-    game = prepare_game(directory, programs, arguments.quick)
-    hpimount = f"{programs / 'hpimount'} {{archive}} {{point}}"
+    game = prepare_game(setting.directory, setting.programs, setting.quick)
+    hpimount = setting.hpimount()
     candidates = [
-        Peer("squashfs", directory / "game.squashfs", SQUASHFS),
-        Peer("hpimount zlib", directory / "game-zlib.hpi", hpimount),
-        Peer("hpimount LZ77", directory / "game-lz77.hpi", hpimount),
-        Peer("hpimount stored", directory / "game-stored.hpi", hpimount),
-        Peer("erofs lz4hc", directory / "game.erofs", EROFS),
+        Peer("squashfs", setting.directory / "game.squashfs", SQUASHFS),
+        Peer("hpimount zlib", setting.directory / "game-zlib.hpi", hpimount),
+        Peer("hpimount LZ77", setting.directory / "game-lz77.hpi", hpimount),
+        Peer("hpimount stored", setting.directory / "game-stored.hpi", hpimount),
+        Peer("erofs lz4hc", setting.directory / "game.erofs", EROFS),
     ]
     peers = [peer for peer in candidates if peer.is_possible()]
-    if arguments.only:
-        peers = [peer for peer in peers if peer.name in arguments.only]
-    bench = GameBench(game, point)
-    bench.run(peers, arguments.rounds)
+    if setting.only:
+        peers = [peer for peer in peers if peer.name in setting.only]
+    bench = GameBench(game, setting.point)
+    bench.run(peers, setting.rounds)
     size = int(run(["du", "-sb", game]).stdout.split()[0]) / 2**20
     return f"""{HEADING}
 

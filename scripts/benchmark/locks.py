@@ -16,7 +16,7 @@ from .rows import EVERY_FILE, NEEDLE, random_reads
 from .tools import forget, run, say
 
 # Heading in the report.
-HEADING = "### Waiting for locks"
+HEADING = "## Waiting for locks"
 
 CALLS = "syscalls:sys_enter_futex"
 
@@ -24,18 +24,18 @@ CALLS = "syscalls:sys_enter_futex"
 STARTS = 0.3
 
 
-def measure(directory, programs, point, rounds):
+def measure(setting):
     """The part of the report about locks; empty if system calls cannot be counted."""
     if not can_count():
         return ""
     lines = ["| | requests | futex calls | futex calls per 1,000 requests |", "|---|--:|--:|--:|"]
     for method in ["zlib", "stored"]:
-        peer = Peer(method, directory / f"{method}.hpi", f"{programs / 'hpimount'} {{archive}} {{point}}")
+        peer = Peer(method, setting.directory / f"{method}.hpi", setting.hpimount())
         if not peer.is_possible():
             continue
         for title, work in WORK.items():
             say(f"locks: {method}: {title}")
-            counted = [count(peer, point, work) for _ in range(rounds)]
+            counted = [count(peer, setting.point, work) for _ in range(setting.rounds)]
             requests, calls = (statistics.median(each) for each in zip(*counted))
             lines.append(f"| {title}, {method} | {requests:,.0f} | {calls:,.0f} | {calls / requests * 1000:.0f} |")
     return (

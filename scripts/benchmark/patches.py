@@ -17,14 +17,14 @@ HEADING = "## Changes as a patch"
 DISC = 500 << 20
 
 
-def measure(directory, programs, rounds, quick):
+def measure(setting):
     """The part of the report about patches."""
-    size = DISC // (50 if quick else 1)
+    size = DISC // (50 if setting.quick else 1)
     # Noise, so that nothing is found twice.
-    disc = full_disc(directory, "noisy", size, lambda path: path.write_bytes(os.urandom(FILE)))
-    folder = folder_of_changes(directory, disc)
-    result, patch, other = (directory / name for name in ["patched.gcm", "patched.xdelta", "searched.xdelta"])
-    apply = [programs / "hpi", "apply", "--quiet", "--force", folder, disc]
+    disc = full_disc(setting.directory, "noisy", size, lambda path: path.write_bytes(os.urandom(FILE)))
+    folder = folder_of_changes(setting.directory, disc)
+    result, patch, other = (setting.directory / name for name in ["patched.gcm", "patched.xdelta", "searched.xdelta"])
+    apply = [setting.programs / "hpi", "apply", "--quiet", "--force", folder, disc]
     subprocess.run([*apply, result], check=True)
     commands = [("`hpi apply DIR DISC OUT.xdelta`", [*apply, patch], patch)]
     if shutil.which("xdelta3"):
@@ -33,7 +33,7 @@ def measure(directory, programs, rounds, quick):
     differing = different_bytes(disc, result)
     lines = []
     for title, command, out in commands:
-        ratio = repeated(rounds, title, lambda: duration(disc, command))
+        ratio = repeated(setting.rounds, title, lambda: duration(disc, command))
         size = out.stat().st_size
         lines.append(f"| {title} | {ratio:.2f} | {size:,} | {size / differing:.3f} |")
     result.unlink()

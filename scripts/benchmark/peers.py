@@ -129,9 +129,9 @@ def daemon_of(point):
     return None
 
 
-def all_peers(directory, programs):
+def all_peers(setting):
     """The columns, squashfs first, and the names of unavailable ones."""
-    hpimount = f"{programs / 'hpimount'} {{archive}} {{point}}"
+    directory, hpimount = setting.directory, setting.hpimount()
     ratarmount = shutil.which("ratarmount") or VENV / "bin" / "ratarmount"
     plain = "{archive} {point}"
     squashfs = directory / "corpus.squashfs"

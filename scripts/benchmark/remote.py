@@ -207,28 +207,28 @@ def prepare(directory, programs):
     return root
 
 
-def measure(directory, programs, point, rounds):
+def measure(setting):
     """The part of the report about sources on servers."""
     rclone = shutil.which("rclone") or VENV / "bin" / "rclone"
     if not shutil.which("nginx") or not shutil.which(rclone):
         raise Unmeasured("sources on servers are measured with nginx and rclone; see --install")
-    directory.mkdir(parents=True, exist_ok=True)
-    root = prepare(directory, programs)
-    clients = [Ours(programs), Rclone(programs, rclone)]
-    with tempfile.TemporaryDirectory(dir=directory) as scratch:
+    setting.directory.mkdir(parents=True, exist_ok=True)
+    root = prepare(setting.directory, setting.programs)
+    clients = [Ours(setting.programs), Rclone(setting.programs, rclone)]
+    with tempfile.TemporaryDirectory(dir=setting.directory) as scratch:
         server = Server(root, Path(scratch))
         port, came = free_port(), Path(scratch) / "came"
         line = [sys.executable, Path(__file__).with_name("line.py"), port, server.port, ROUND_TRIP, BYTES_PER_SECOND]
         line.append(came)
         with process(server.command(), server.port), process(list(map(str, line)), port):
-            bench = Bench(f"http://127.0.0.1:{port}/", came, point)
-            for number in range(rounds):
+            bench = Bench(f"http://127.0.0.1:{port}/", came, setting.point)
+            for number in range(setting.rounds):
                 # Alternate, so that neither client always comes first.
                 for client in clients if number % 2 == 0 else clients[::-1]:
-                    say(f"round {number + 1} of {rounds}: {client.name} over a line")
+                    say(f"round {number + 1} of {setting.rounds}: {client.name} over a line")
                     bench.measure(client)
     version = run([rclone, "version"]).stdout.decode().split("\n")[0]
-    return report(bench, clients, version, rounds)
+    return report(bench, clients, version, setting.rounds)
 
 
 def report(bench, clients, version, rounds):
@@ -241,7 +241,7 @@ def report(bench, clients, version, rounds):
     table = "\n".join(lines)
     return f"""{HEADING}
 
-Made by `scripts/bench --remote --write`: one archive of 90 MB on nginx, behind a link of 100 Mbit/s with a round trip of 20 ms (`scripts/benchmark/line.py`). It is mounted by URL, and from a mount of {version} with `--vfs-cache-mode full`. The archive was packed by `hpi pack`: its directory, a file of 64 MiB that does not compress, then {SMALL_FILES:,} files of 8 KiB in {SMALL_FILES // 100} directories, 23 MB packed. These 23 MB take 1.9 s on the link, regardless of the client. Medians of {rounds} rounds, except for memory; nothing is cached before. rclone streams the rest of an archive as soon as a byte of it is read. So it has fetched the large file completely before the random reads are done, and it fetches parts of the large file while the small ones are read.
+Made by `scripts/bench remote --write`: one archive of 90 MB on nginx, behind a link of 100 Mbit/s with a round trip of 20 ms (`scripts/benchmark/line.py`). It is mounted by URL, and from a mount of {version} with `--vfs-cache-mode full`. The archive was packed by `hpi pack`: its directory, a file of 64 MiB that does not compress, then {SMALL_FILES:,} files of 8 KiB in {SMALL_FILES // 100} directories, 23 MB packed. These 23 MB take 1.9 s on the link, regardless of the client. Medians of {rounds} rounds, except for memory; nothing is cached before. rclone streams the rest of an archive as soon as a byte of it is read. So it has fetched the large file completely before the random reads are done, and it fetches parts of the large file while the small ones are read.
 
 {table}
 """

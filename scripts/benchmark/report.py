@@ -8,34 +8,24 @@ import re
 from pathlib import Path
 
 from .peers import VENV, package_version
-from .remote import HEADING as REMOTE
-from .serve import HEADING as SERVE
 from .tools import LIMIT, run
 
 # Heading of the curves.
 CURVES = "## How the figures grow"
 
-# The part about the mechanisms of the prefetch, which the program cannot switch off any more.
-MECHANISMS = "## What each mechanism of the prefetch gives"
 
-# The first part, which has no heading.
-TABLE = ""
-
-# The part with the results of `cargo bench`, which is written by hand.
-DECODERS = "## Decoders, without a mount"
+def sections(text):
+    """The sections of a report by heading, in order."""
+    return {section.partition("\n")[0]: section.strip() for section in re.split(r"^(?=##? )", text, flags=re.MULTILINE) if section}
 
 
-def parts(text):
-    """The parts of the report by heading, in order; some may be empty."""
-    found = {}
-    for heading in [DECODERS, MECHANISMS, CURVES, SERVE, REMOTE]:
-        text, _, rest = text.partition(heading)
-        found[heading] = rest and heading + rest
-    return {TABLE: text, **dict(reversed(found.items()))}
+def updated(text, measured):
+    """A report with the sections that were measured instead of older ones."""
+    return "\n\n".join((sections(text) | sections(measured)).values()) + "\n"
 
 
 def benchmarks(bench, peers, missing, rounds):
-    """The first part of the report, with the table."""
+    """The first section, with the table."""
     return f"""# Benchmarks
 
 Made by `scripts/bench --write`, whose first lines describe how. Medians, except for memory; in brackets the ratio to the kernel's squashfs on the same files. Lower is better, except for IOPS.
@@ -45,10 +35,10 @@ Made by `scripts/bench --write`, whose first lines describe how. Medians, except
 
 
 def growth(curves, rounds):
-    """The second part, with the curves."""
+    """The section with the curves."""
     text = f"""{CURVES}
 
-Made by `scripts/bench --curves --write`: medians of {rounds} rounds, all cold, on archives of a given shape with meaningless contents (`cargo run --example corpus -- shape`) and squashfs of the same files. The last line of a table gives the exponent of a figure's growth from the second point to the last, as a power of the first column: 0 means no growth, 1 growth in proportion.
+Made by `scripts/bench curves --write`: medians of {rounds} rounds, all cold, on archives of a given shape with meaningless contents (`cargo run --example corpus -- shape`) and squashfs of the same files. The last line of a table gives the exponent of a figure's growth from the second point to the last, as a power of the first column: 0 means no growth, 1 growth in proportion.
 """
     return text + "".join(map(curve, curves))
 

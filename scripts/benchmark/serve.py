@@ -181,29 +181,29 @@ def requests_per_second(url):
     return float(shown.split("Requests/sec:")[1].split()[0])
 
 
-def measure(directory, programs, point, rounds):
+def measure(setting):
     """The part of the report about `hpi serve`."""
     missing = [name for name in ["nginx", "curl", "wrk", "nfs-cp"] if not shutil.which(name)]
     if missing:
         raise Unmeasured(f"serving is measured with {', '.join(missing)}; see --install")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(max(soft, 8192), hard), hard))
-    directory.mkdir(parents=True, exist_ok=True)
-    files, archives = prepare(directory, programs)
-    bench = Bench(programs, archives, point)
+    setting.directory.mkdir(parents=True, exist_ok=True)
+    files, archives = prepare(setting.directory, setting.programs)
+    bench = Bench(setting.programs, archives, setting.point)
     with contextlib.ExitStack() as stack:
         urls = []
         for options in ["", "sendfile on;"]:
-            scratch = stack.enter_context(tempfile.TemporaryDirectory(dir=directory))
+            scratch = stack.enter_context(tempfile.TemporaryDirectory(dir=setting.directory))
             nginx = Server(files, Path(scratch), options)
             stack.enter_context(process(nginx.command(), nginx.port))
             urls.append(f"http://127.0.0.1:{nginx.port}/")
-        for number in range(rounds):
-            say(f"round {number + 1} of {rounds}: serving")
+        for number in range(setting.rounds):
+            say(f"round {number + 1} of {setting.rounds}: serving")
             for read in [*archives, files]:
                 read_all(read)
             bench.measure(*urls)
-    return report(bench, rounds)
+    return report(bench, setting.rounds)
 
 
 def report(bench, rounds):
@@ -216,7 +216,7 @@ def report(bench, rounds):
     versions = ", ".join(f"{name} {package_version(name)}" for name in ["nginx-light", "wrk", "curl"] if package_version(name))
     return f"""{HEADING}
 
-Made by `scripts/bench --serve --write` with {versions}: servers of the archives, and nginx with the unpacked files, all on this machine. The archives and files are in the page cache, and each server is new, so that nothing is decoded. Medians of {rounds} rounds; the ratio is the median of those within a round.
+Made by `scripts/bench serve --write` with {versions}: servers of the archives, and nginx with the unpacked files, all on this machine. The archives and files are in the page cache, and each server is new, so that nothing is decoded. Medians of {rounds} rounds; the ratio is the median of those within a round.
 
 {table}
 """

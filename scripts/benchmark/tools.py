@@ -1,6 +1,7 @@
 """Running commands, and filling or dropping the page cache."""
 
 import contextlib
+import dataclasses
 import os
 import signal
 import subprocess
@@ -16,6 +17,29 @@ LIMIT = 30
 
 # How often caches are dropped at most: once in a smoke test, whose figures are meaningless.
 drops_left = float("inf")
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """What all parts of the report have in common."""
+
+    # Where files and archives are kept.
+    directory: Path
+    # A directory with the programs.
+    programs: Path
+    # Where archives are mounted.
+    point: Path
+    rounds: int
+    # Whether it is a smoke test.
+    quick: bool
+    # The columns to measure; all if it is empty.
+    only: list
+    # Another hpimount to measure, if any.
+    against: str
+
+    def hpimount(self, options=""):
+        """The command of a mount."""
+        return f"{self.programs / 'hpimount'} {options} {{archive}} {{point}}"
 
 
 class Unmeasured(Exception):
