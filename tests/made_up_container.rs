@@ -10,7 +10,9 @@ use hpimount::mount::{Options, Sources, Vfs};
 use hpimount_containers::format::{Ambiguous, Format, Input, Pair};
 use hpimount_containers::formats;
 use hpimount_containers::io::{Error, ReadAt, Result};
-use hpimount_containers::volume::{Content, Entry, FileId, Name, Sink, Volume, no_such_file};
+use hpimount_containers::volume::{
+    Content, Entry, FileId, Mountable, Name, Sink, Volume, no_such_file,
+};
 
 /// First bytes of a box in one file, which holds one file with the rest.
 const MAGIC: &[u8] = b"BOX!";
@@ -56,7 +58,9 @@ impl Volume for BoxVolume {
             _ => Err(no_such_file(file)),
         }
     }
+}
 
+impl Mountable for BoxVolume {
     fn memory(&self) -> usize {
         size_of::<Self>()
     }

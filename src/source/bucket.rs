@@ -5,7 +5,8 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use crate::source::remote::{ListedFile, RemoteEntry, RemoteFile, RemoteFolder};
 use hpimount_containers::io::{Error, Result};
 use hpimount_containers::volume::{
-    Content, Entry, FileId, LiveFolder, MAX_ENTRIES, Name, Sink, Version, Volume, no_such_file,
+    Content, Entry, FileId, LiveFolder, MAX_ENTRIES, Mountable, Name, Sink, Version, Volume,
+    no_such_file,
 };
 
 /// A folder of a bucket as it was when it was listed.
@@ -70,7 +71,9 @@ impl Volume for BucketFolder {
             offset: 0,
         })
     }
+}
 
+impl Mountable for BucketFolder {
     fn memory(&self) -> usize {
         // A name is stored in the entry and at the end of its key.
         let names = self.entries.iter().map(|entry| 2 * name_of(entry).len());

@@ -11,7 +11,7 @@ use crate::platform::{Directory, FileIdentity, FileKind, FileStat, canonical};
 use crate::source::FilePool;
 use hpimount_containers::io::{self, Error, ReadAt, read_error};
 use hpimount_containers::volume::{
-    Content, Entry, FileId, LiveFolder, MAX_DEPTH, Name, NodeId, Sink, Version, Volume,
+    Content, Entry, FileId, LiveFolder, MAX_DEPTH, Mountable, Name, NodeId, Sink, Version, Volume,
     no_such_file,
 };
 
@@ -366,7 +366,9 @@ impl Volume for Folder {
             offset: 0,
         })
     }
+}
 
+impl Mountable for Folder {
     fn memory(&self) -> usize {
         let paths = self.entries.iter().map(|entry| entry.path.capacity());
         size_of::<Self>()

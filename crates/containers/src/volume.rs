@@ -442,8 +442,35 @@ impl ChunkTable {
     }
 }
 
-/// An opened container.
-pub trait Volume: Send + Sync {
+/// What a mount wants of a volume, beside its files and their bytes.
+pub trait Mountable: Send + Sync {
+    /// Returns the memory of the file tables, in bytes.
+    fn memory(&self) -> usize;
+
+    /// Returns the names of the extended attributes of `file`.
+    fn xattr_names(&self, file: FileId) -> Vec<&'static str> {
+        let _ = file;
+        Vec::new()
+    }
+
+    /// Returns the value of one of [`Mountable::xattr_names`]; `None` for any
+    /// other name.
+    ///
+    /// # Errors
+    /// Returns an error if the source must be read and cannot be.
+    fn xattr(&self, file: FileId, name: &str) -> Result<Option<String>> {
+        let _ = (file, name);
+        Ok(None)
+    }
+
+    /// Returns it as a folder that other programs may change, if it is one.
+    fn live(&self) -> Option<&dyn LiveFolder> {
+        None
+    }
+}
+
+/// An opened container: files and their bytes.
+pub trait Volume: Mountable {
     /// Returns how the data of `file` is stored.
     ///
     /// # Errors
@@ -485,25 +512,6 @@ pub trait Volume: Send + Sync {
         0..0
     }
 
-    /// Returns the memory of the file tables, in bytes.
-    fn memory(&self) -> usize;
-
-    /// Returns the names of the extended attributes of `file`.
-    fn xattr_names(&self, file: FileId) -> Vec<&'static str> {
-        let _ = file;
-        Vec::new()
-    }
-
-    /// Returns the value of one of [`Volume::xattr_names`]; `None` for any
-    /// other name.
-    ///
-    /// # Errors
-    /// Returns an error if the source must be read and cannot be.
-    fn xattr(&self, file: FileId, name: &str) -> Result<Option<String>> {
-        let _ = (file, name);
-        Ok(None)
-    }
-
     /// Returns the metadata of the volume.
     fn info(&self) -> serde_json::Value {
         serde_json::Value::Null
@@ -530,11 +538,6 @@ pub trait Volume: Send + Sync {
 
     /// Returns its table of assets, if it is a volume of typed assets.
     fn assets(&self) -> Option<&dyn AssetTable> {
-        None
-    }
-
-    /// Returns it as a folder that other programs may change, if it is one.
-    fn live(&self) -> Option<&dyn LiveFolder> {
         None
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::*;
 use crate::content::checkpoints::SPACING;
 use crate::content::{File, OpenVolume, Reader, Spool, VolumeId};
-use hpimount_containers::volume::{Content, FileId, Streams, Volume, Whole};
+use hpimount_containers::volume::{Content, FileId, Mountable, Streams, Volume, Whole};
 
 /// Memory of a decoder that can be copied.
 const MEMORY: usize = 40_000;
@@ -144,7 +144,9 @@ impl Volume for Long {
     fn content(&self, _file: FileId) -> Result<Content<'_>> {
         Ok(Content::Stream(self))
     }
+}
 
+impl Mountable for Long {
     fn memory(&self) -> usize {
         0
     }

@@ -8,7 +8,8 @@ use hpimount_containers::changes::NewFile;
 use hpimount_containers::io::Result;
 use hpimount_containers::text::file_name;
 use hpimount_containers::volume::{
-    Content, Entry, FileId, LiveFolder, Name, NodeId, Sink, Version, Volume, no_such_file,
+    Content, Entry, FileId, LiveFolder, Mountable, Name, NodeId, Sink, Version, Volume,
+    no_such_file,
 };
 
 /// First number of the entries that the changes have. Those of the directory below
@@ -105,7 +106,9 @@ impl Volume for ChangedFolder {
             Some(NewEntry::Directory(_)) => Err(no_such_file(file)),
         }
     }
+}
 
+impl Mountable for ChangedFolder {
     fn memory(&self) -> usize {
         size_of::<Self>()
             + self.below.as_ref().map_or(0, |below| below.memory())

@@ -18,7 +18,9 @@ use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Index, Label, NewInode, ROOT, Tree, TreeBuilder};
 use hpimount_assets::view::json;
 use hpimount_containers::io::{self, ReadAt};
-use hpimount_containers::volume::{Content, Entry, FileId, Generate, Name, NodeId, Sink, Volume};
+use hpimount_containers::volume::{
+    Content, Entry, FileId, Generate, Mountable, Name, NodeId, Sink, Volume,
+};
 
 /// Name of the directory in the root of the mount.
 pub(crate) const NAME: &str = ".hpimount";
@@ -225,7 +227,9 @@ impl Volume for ControlVolume {
             None => Content::Generated(self),
         })
     }
+}
 
+impl Mountable for ControlVolume {
     fn memory(&self) -> usize {
         self.info.sources.capacity() * size_of::<Arc<OpenVolume>>()
             + self.files.capacity() * size_of::<Arc<dyn ReadAt>>()

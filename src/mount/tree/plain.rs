@@ -12,7 +12,9 @@ use crate::namespace::companion::Companions;
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::ROOT;
 use hpimount_containers::io::{self, ReadAt};
-use hpimount_containers::volume::{Content, Entry, FileId, Name, Sink, Volume, no_such_file};
+use hpimount_containers::volume::{
+    Content, Entry, FileId, Mountable, Name, Sink, Volume, no_such_file,
+};
 
 /// Stem of the names in the root of a disc.
 const DISC: &str = "disc";
@@ -99,7 +101,9 @@ impl Volume for PlainDisc {
             offset: 0,
         })
     }
+}
 
+impl Mountable for PlainDisc {
     fn memory(&self) -> usize {
         size_of::<Self>() + self.files.capacity() * size_of::<Arc<dyn ReadAt>>()
     }

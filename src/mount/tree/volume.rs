@@ -11,7 +11,7 @@ use crate::namespace::tree::TreeBuilder;
 use crate::source::folder;
 use hpimount_containers::format::{self, Format, Input};
 use hpimount_containers::io::{self, BlockBuffer, ReadAt, Result};
-use hpimount_containers::volume::{Content, FileId, Generate, LiveFolder, Volume};
+use hpimount_containers::volume::{Content, FileId, Generate, LiveFolder, Mountable, Volume};
 use hpimount_containers::{formats, parts};
 
 /// Creates the volume of a folder.
@@ -148,7 +148,9 @@ impl Volume for Text {
     fn content(&self, _file: FileId) -> Result<Content<'_>> {
         Ok(Content::Generated(self))
     }
+}
 
+impl Mountable for Text {
     fn memory(&self) -> usize {
         self.0.capacity()
     }

@@ -11,7 +11,9 @@ use crate::format::{Format, Input, Options};
 use crate::io::{Error, ReadAt, Result, undamaged};
 use crate::tar;
 use crate::text::{Charset, Name, has_extension};
-use crate::volume::{Content, Decoder, Entry, FileId, Needs, Sink, Streams, Volume, no_such_file};
+use crate::volume::{
+    Content, Decoder, Entry, FileId, Mountable, Needs, Sink, Streams, Volume, no_such_file,
+};
 
 /// Largest decoded size that is determined by decoding, in bytes: so that a
 /// small hostile file does not take hours.
@@ -356,10 +358,6 @@ impl Volume for Compressed {
         }
     }
 
-    fn memory(&self) -> usize {
-        size_of::<Self>()
-    }
-
     fn info(&self) -> serde_json::Value {
         let size = self.decoded.get().map(|decoded| decoded.size);
         json!({ "packed": self.packed.stored, "size": size })
@@ -368,6 +366,12 @@ impl Volume for Compressed {
     fn warnings(&self) -> &[String] {
         let decoded = self.decoded.get();
         decoded.map_or(&[], |decoded| decoded.warning.as_slice())
+    }
+}
+
+impl Mountable for Compressed {
+    fn memory(&self) -> usize {
+        size_of::<Self>()
     }
 }
 

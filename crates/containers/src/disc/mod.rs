@@ -21,7 +21,8 @@ use crate::format::Input;
 use crate::image::{CdTrack, FRAME};
 use crate::io::{Compact, Composed, ReadAt, Result, Warnings, read_vec};
 use crate::volume::{
-    Content, Description, DiscImage, Entry, FileId, Name, NodeId, Part, Sink, Volume, no_such_file,
+    Content, Description, DiscImage, Entry, FileId, Mountable, Name, NodeId, Part, Sink, Volume,
+    no_such_file,
 };
 
 /// A disc whose directories have been read.
@@ -347,13 +348,6 @@ impl Volume for Disc {
         }
     }
 
-    fn memory(&self) -> usize {
-        size_of::<Self>()
-            + self.files.capacity() * size_of::<Bytes>()
-            + self.other_memory
-            + self.described.memory()
-    }
-
     fn info(&self) -> serde_json::Value {
         self.described.value()
     }
@@ -384,5 +378,14 @@ impl Volume for Disc {
 
     fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+}
+
+impl Mountable for Disc {
+    fn memory(&self) -> usize {
+        size_of::<Self>()
+            + self.files.capacity() * size_of::<Bytes>()
+            + self.other_memory
+            + self.described.memory()
     }
 }

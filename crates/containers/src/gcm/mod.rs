@@ -23,7 +23,7 @@ use crate::file_type::FileType;
 use crate::format::{Format, Input};
 use crate::io::{Compact, Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec, undamaged};
 use crate::volume::{
-    Content, Description, DiscImage, FileId, MAX_DEPTH, Name, NodeId, Sink, Volume,
+    Content, Description, DiscImage, FileId, MAX_DEPTH, Mountable, Name, NodeId, Sink, Volume,
 };
 
 /// The format of GameCube discs.
@@ -400,10 +400,6 @@ impl Volume for Disc {
         }
     }
 
-    fn memory(&self) -> usize {
-        size_of::<Self>() + self.files.capacity() * size_of::<(u64, u32)>() + self.info.memory()
-    }
-
     fn info(&self) -> serde_json::Value {
         self.info.value()
     }
@@ -418,6 +414,12 @@ impl Volume for Disc {
 
     fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+}
+
+impl Mountable for Disc {
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.files.capacity() * size_of::<(u64, u32)>() + self.info.memory()
     }
 }
 

@@ -53,8 +53,8 @@ use crate::io::Warnings;
 use crate::io::{Error, ReadAt, Result, read_error};
 use crate::text::windows_1252;
 use crate::volume::{
-    AssetName, AssetTable, AssetType, Content, FileId, Generate, RecordedSum, Sink, Volume,
-    no_such_file,
+    AssetName, AssetTable, AssetType, Content, FileId, Generate, Mountable, RecordedSum, Sink,
+    Volume, no_such_file,
 };
 
 /// The format of HIP archives.
@@ -342,6 +342,20 @@ impl Volume for Hip {
         }
     }
 
+    fn info(&self) -> serde_json::Value {
+        report::info(self)
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn assets(&self) -> Option<&dyn AssetTable> {
+        Some(self)
+    }
+}
+
+impl Mountable for Hip {
     fn memory(&self) -> usize {
         size_of::<Self>() + self.contents.toc.memory() + self.layout.memory()
     }
@@ -358,18 +372,6 @@ impl Volume for Hip {
             Some(Item::Asset(number)) => attributes::value(self, number, name),
             _ => Ok(None),
         }
-    }
-
-    fn info(&self) -> serde_json::Value {
-        report::info(self)
-    }
-
-    fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    fn assets(&self) -> Option<&dyn AssetTable> {
-        Some(self)
     }
 }
 

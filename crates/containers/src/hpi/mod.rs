@@ -34,8 +34,8 @@ use crate::file_type::{FileType, Magic};
 use crate::format::{Format, Options};
 use crate::io::{self, Error, ReadAt, Result, check_sum, undamaged};
 use crate::volume::{
-    Chunk, ChunkTable, Chunks, Content, DataFacts, Description, FileId, Packed, Sink, Volume,
-    no_such_file,
+    Chunk, ChunkTable, Chunks, Content, DataFacts, Description, FileId, Mountable, Packed, Sink,
+    Volume, no_such_file,
 };
 
 /// The format of HPI archives.
@@ -357,6 +357,16 @@ impl Volume for Hpi {
         })
     }
 
+    fn info(&self) -> serde_json::Value {
+        self.info.value()
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}
+
+impl Mountable for Hpi {
     fn memory(&self) -> usize {
         size_of::<Self>()
             + self.files.capacity() * size_of::<FileRecord>()
@@ -405,14 +415,6 @@ impl Volume for Hpi {
             },
             _ => return Ok(None),
         }))
-    }
-
-    fn info(&self) -> serde_json::Value {
-        self.info.value()
-    }
-
-    fn warnings(&self) -> &[String] {
-        &self.warnings
     }
 }
 

@@ -15,7 +15,7 @@ use crate::changes::Changeable;
 use crate::file_type::{FileType, Magic};
 use crate::format::{Ambiguous, Format, Input, Options, Pair, PairedFiles};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
-use crate::volume::{Content, FileId, MAX_ENTRIES, Name, Sink, Volume};
+use crate::volume::{Content, FileId, MAX_ENTRIES, Mountable, Name, Sink, Volume};
 
 /// The format of IMG archives. No extension is listed, because many other kinds of
 /// files are called `.img`.
@@ -180,16 +180,18 @@ impl Volume for Img {
         record(&self.files, file)?.content(&*self.source, self.options.force)
     }
 
-    fn memory(&self) -> usize {
-        size_of::<Self>() + self.files.capacity() * size_of::<Span>()
-    }
-
     fn info(&self) -> serde_json::Value {
         json!({ "version": self.version, "files": self.files.len() })
     }
 
     fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+}
+
+impl Mountable for Img {
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.files.capacity() * size_of::<Span>()
     }
 }
 

@@ -34,7 +34,9 @@ use crate::codec::Solid as _;
 use crate::format::{Ambiguous, Format, Input, Options};
 use crate::io::{Error, Result, check_sum};
 use crate::text::Charset;
-use crate::volume::{Content, Decoder, Entry, FileId, Needs, Sink, Streams, Volume, no_such_file};
+use crate::volume::{
+    Content, Decoder, Entry, FileId, Mountable, Needs, Sink, Streams, Volume, no_such_file,
+};
 
 /// The format of installers. `setup-0.bin` is the header of one without its program.
 pub const FORMAT: Format = Format {
@@ -289,6 +291,16 @@ impl Volume for Installer {
         })
     }
 
+    fn info(&self) -> serde_json::Value {
+        self.info.clone()
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}
+
+impl Mountable for Installer {
     fn memory(&self) -> usize {
         let chunks = self.chunks.chunks.iter().map(chunk::Chunk::memory);
         let wholes = self.wholes.iter().map(|whole| whole.memory());
@@ -299,13 +311,5 @@ impl Volume for Installer {
             + broken.sum::<usize>()
             + chunks.sum::<usize>()
             + wholes.sum::<usize>()
-    }
-
-    fn info(&self) -> serde_json::Value {
-        self.info.clone()
-    }
-
-    fn warnings(&self) -> &[String] {
-        &self.warnings
     }
 }

@@ -16,8 +16,8 @@ use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 use crate::paths::{Paths, Span, plain_entry, record, until_nul};
 use crate::text::Charset;
 use crate::volume::{
-    Content, DataFacts, Decoder, FileId, MAX_ENTRIES, Name, Needs, NodeId, Packed, Sink, Streams,
-    Volume, Whole,
+    Content, DataFacts, Decoder, FileId, MAX_ENTRIES, Mountable, Name, Needs, NodeId, Packed, Sink,
+    Streams, Volume, Whole,
 };
 
 /// The format of PKR archives.
@@ -365,10 +365,6 @@ impl Volume for Pkr {
         })
     }
 
-    fn memory(&self) -> usize {
-        size_of::<Self>() + self.members.capacity() * size_of::<Member>()
-    }
-
     fn info(&self) -> serde_json::Value {
         let version = match self.version {
             Version::Two => 2,
@@ -379,6 +375,12 @@ impl Volume for Pkr {
 
     fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+}
+
+impl Mountable for Pkr {
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.members.capacity() * size_of::<Member>()
     }
 }
 

@@ -18,7 +18,7 @@ use crate::format::{Ambiguous, Format, Options};
 use crate::io::{Compact, Error, ReadAt, Result, Warnings};
 use crate::text::Charset;
 use crate::volume::{
-    Content, DataFacts, Decoder, FileId, MAX_ENTRIES, Packed, Sink, Streams, Volume,
+    Content, DataFacts, Decoder, FileId, MAX_ENTRIES, Mountable, Packed, Sink, Streams, Volume,
 };
 
 /// The type of both forms on desktops. The magic bytes of packed files decide
@@ -227,16 +227,18 @@ impl Volume for Pre {
         })
     }
 
-    fn memory(&self) -> usize {
-        size_of::<Self>() + self.members.capacity() * size_of::<Member>()
-    }
-
     fn info(&self) -> serde_json::Value {
         json!({ "form": self.form, "files": self.members.len() })
     }
 
     fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+}
+
+impl Mountable for Pre {
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.members.capacity() * size_of::<Member>()
     }
 }
 

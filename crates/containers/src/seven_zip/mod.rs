@@ -22,7 +22,9 @@ use crate::file_type::FileType;
 use crate::format::{Format, Input, Options};
 use crate::io::{Compact, Composed, Error, ReadAt, Result, Warnings};
 use crate::text::{self, Charset};
-use crate::volume::{Content, Decoder, Entry, FileId, MAX_LINK, Needs, Sink, Streams, Volume};
+use crate::volume::{
+    Content, Decoder, Entry, FileId, MAX_LINK, Mountable, Needs, Sink, Streams, Volume,
+};
 
 /// The format of 7z archives.
 pub const FORMAT: Format = Format {
@@ -190,17 +192,19 @@ impl Volume for SevenZip {
         })
     }
 
-    fn memory(&self) -> usize {
-        let blocks = self.blocks.iter().map(|block| block.memory());
-        size_of::<Self>() + self.members.capacity() * size_of::<Member>() + blocks.sum::<usize>()
-    }
-
     fn info(&self) -> serde_json::Value {
         json!({ "files": self.members.len(), "blocks": self.blocks.len() })
     }
 
     fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+}
+
+impl Mountable for SevenZip {
+    fn memory(&self) -> usize {
+        let blocks = self.blocks.iter().map(|block| block.memory());
+        size_of::<Self>() + self.members.capacity() * size_of::<Member>() + blocks.sum::<usize>()
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) use self::header::{BLOCK, begins};
 use crate::format::{Format, Input, Options};
 use crate::io::{Error, ReadAt, Result};
 use crate::paths::{Span, record};
-use crate::volume::{Content, FileId, Sink, Volume};
+use crate::volume::{Content, FileId, Mountable, Sink, Volume};
 
 /// The format of tar archives.
 pub const FORMAT: Format = Format {
@@ -58,17 +58,19 @@ impl Volume for Tar {
         span.content(&*self.source, self.options.force)
     }
 
-    fn memory(&self) -> usize {
-        size_of::<Self>()
-            + self.members.capacity() * size_of::<Span>()
-            + self.sparse.capacity() * size_of::<(FileId, u64)>()
-    }
-
     fn info(&self) -> serde_json::Value {
         json!({ "files": self.members.len() })
     }
 
     fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+}
+
+impl Mountable for Tar {
+    fn memory(&self) -> usize {
+        size_of::<Self>()
+            + self.members.capacity() * size_of::<Span>()
+            + self.sparse.capacity() * size_of::<(FileId, u64)>()
     }
 }

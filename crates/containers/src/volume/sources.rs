@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Content, FileId, Volume, no_such_file};
+use super::{Content, FileId, Mountable, Volume, no_such_file};
 use crate::io::{ReadAt, Result};
 
 /// Sources as the files of a volume: a [`FileId`] is an index here.
@@ -20,7 +20,9 @@ impl Volume for Sources {
     fn source_of(&self, file: FileId) -> Option<Arc<dyn ReadAt>> {
         self.0.get(file.0 as usize).cloned()
     }
+}
 
+impl Mountable for Sources {
     fn memory(&self) -> usize {
         size_of::<Self>() + self.0.capacity() * size_of::<Arc<dyn ReadAt>>()
     }

@@ -17,7 +17,7 @@ use crate::file_type::FileType;
 use crate::format::{Format, Input, Options, Pair};
 use crate::io::{Compact, Error, ReadAt, Result, Warnings, read_vec};
 use crate::text::{Charset, has_extension};
-use crate::volume::{Content, FileId, Sink, Volume};
+use crate::volume::{Content, FileId, Mountable, Sink, Volume};
 
 /// The format of HED/WAD pairs. No extension is listed, because other formats have `.wad` too.
 pub const FORMAT: Format = Format {
@@ -184,16 +184,18 @@ impl Volume for Wad {
         record(&self.files, file)?.content(&*self.bytes, self.options.force)
     }
 
-    fn memory(&self) -> usize {
-        size_of::<Self>() + self.files.capacity() * size_of::<Span>()
-    }
-
     fn info(&self) -> serde_json::Value {
         json!({ "form": self.form.name(), "files": self.files.len() })
     }
 
     fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+}
+
+impl Mountable for Wad {
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.files.capacity() * size_of::<Span>()
     }
 }
 

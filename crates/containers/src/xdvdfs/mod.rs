@@ -17,7 +17,8 @@ use crate::file_type::{FileType, Magic};
 use crate::format::{Format, Input, Options};
 use crate::io::{Compact, Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 use crate::volume::{
-    Content, DiscImage, Entry, FileId, MAX_DEPTH, MAX_ENTRIES, Name, NodeId, Sink, Volume,
+    Content, DiscImage, Entry, FileId, MAX_DEPTH, MAX_ENTRIES, Mountable, Name, NodeId, Sink,
+    Volume,
 };
 use crate::xbe::{MAX_HEADERS, Program};
 
@@ -364,10 +365,6 @@ impl Volume for Disc {
         record(&self.files, file)?.content(&*self.source, self.options.force)
     }
 
-    fn memory(&self) -> usize {
-        size_of::<Self>() + self.files.capacity() * size_of::<Span>()
-    }
-
     fn info(&self) -> serde_json::Value {
         json!({ "base": self.base, "files": self.files.len(), "game": self.game })
     }
@@ -382,6 +379,12 @@ impl Volume for Disc {
 
     fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+}
+
+impl Mountable for Disc {
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.files.capacity() * size_of::<Span>()
     }
 }
 

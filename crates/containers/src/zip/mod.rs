@@ -26,7 +26,7 @@ use crate::file_type::FileType;
 use crate::format::{Format, Input, Options};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 use crate::volume::{
-    Content, DataFacts, Decoder, FileId, Needs, Packed, Sink, Streams, Volume, Whole,
+    Content, DataFacts, Decoder, FileId, Mountable, Needs, Packed, Sink, Streams, Volume, Whole,
 };
 
 /// The format of zip archives.
@@ -364,16 +364,18 @@ impl Volume for Zip {
         })
     }
 
-    fn memory(&self) -> usize {
-        size_of::<Self>() + self.summed.memory()
-    }
-
     fn info(&self) -> serde_json::Value {
         json!({ "files": self.summed.members().len() })
     }
 
     fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+}
+
+impl Mountable for Zip {
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.summed.memory()
     }
 }
 
