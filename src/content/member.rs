@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Access, File, OpenVolume, Reader};
-use hpimount_containers::io::ReadAt;
+use hpimount_containers::io::{Error, ReadAt, Result};
 use hpimount_containers::volume::{Content, FileId, Volume};
 
 /// A file of a volume as a source.
@@ -20,20 +20,27 @@ pub struct Member {
 }
 
 impl Member {
-    /// Creates a source of file number 0 of a volume that is not part of a
+    /// Creates a source of file number 0, a stream, of a volume that is not part of a
     /// tree: what is in a compressed file.
+    ///
+    /// # Errors
+    /// Returns an error if its size cannot be determined.
     pub fn unpacked(
         reader: &Arc<Reader>,
         format: &'static str,
         volume: Box<dyn Volume>,
-        len: u64,
-    ) -> Self {
-        Self {
+    ) -> Result<Self> {
+        let mut archive = Self {
             volume: OpenVolume::new("", format, volume).numbered(reader.next_image()),
             reader: reader.clone(),
             file: FileId(0),
-            len,
-        }
+            len: 0,
+        };
+        archive.len = match archive.volume.volume.content(archive.file)? {
+            Content::Stream(volume) => reader.stream_size(archive.as_file(), volume)?,
+            _ => return Err(Error::UnknownFormat),
+        };
+        Ok(archive)
     }
 
     fn as_file(&self) -> File<'_> {

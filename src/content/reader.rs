@@ -15,7 +15,9 @@ use super::{File, Key, VolumeId};
 use crate::memory::budget::Budget;
 use crate::memory::cache::{Cache, Entry};
 use hpimount_containers::io::{Error, Result, read_error};
-use hpimount_containers::volume::{Chunk, ChunkTable, Chunks, Content, Decoder, Needs};
+use hpimount_containers::volume::{
+    Chunk, ChunkTable, Chunks, Content, Decoder, Needs, STREAM_PIECE, Streams,
+};
 
 /// Reads from volumes, decodes, and caches the results.
 pub struct Reader {
@@ -137,6 +139,18 @@ impl Reader {
         if let Ok(Content::Extent { source, offset }) = file.volume.volume.content(file.file) {
             source.will_need(offset, length);
         }
+    }
+
+    /// Returns the size of a stream that was declared without one. What is decoded to
+    /// determine it is kept for whoever reads it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Streams::size`].
+    pub fn stream_size(&self, file: File<'_>, volume: &dyn Streams) -> Result<u64> {
+        const _: () = assert!(STREAM_PIECE == BLOCK_SIZE as usize);
+        volume.size(file.file, &mut |at, block| {
+            self.decoders.keep(file.key(), at, block);
+        })
     }
 
     /// Reads the beginning of `range` of a file: at least one byte, and as

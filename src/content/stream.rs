@@ -301,10 +301,23 @@ impl Decoders {
     /// there is room for them beside others.
     fn keeps_all(&self, stream: &Stream<'_>, decoding: &Decoding) -> bool {
         let length = decoding.end - stream.start;
+        length > self.budget.limit() as u64 / SHORT && length <= self.max_spooled()
+    }
+
+    /// Returns the maximum length of a stream that the spool keeps beside others.
+    fn max_spooled(&self) -> u64 {
         let records = (self.budget.limit() / SHARE / RECORD) as u64;
-        length > self.budget.limit() as u64 / SHORT
-            && length <= self.spool.size() / 4 * 3
-            && length.div_ceil(BLOCK_SIZE.into()) <= records / 4 * 3
+        let blocks = records / 4 * 3 * u64::from(BLOCK_SIZE);
+        blocks.min(self.spool.size() / 4 * 3)
+    }
+
+    /// Keeps a block of a stream that is decoded before its length is known, unless the
+    /// stream is too long by now.
+    pub(super) fn keep(&self, file: Key, at: u64, block: &[u8]) {
+        self.stats.add_decoded(block.len());
+        if at + block.len() as u64 <= self.max_spooled() {
+            self.keep_spooled(file, at, block);
+        }
     }
 
     /// Decodes a whole stream at once, if that is possible within a part of the

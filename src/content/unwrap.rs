@@ -36,9 +36,10 @@ pub fn unwrap(
     let input = Input::alone(source, options.clone());
     if let Some(tar) = compressed::packed_tar(&input)? {
         images.formats.push(tar.format);
-        images.memory += tar.volume.memory();
-        images.warnings.extend_from_slice(tar.volume.warnings());
-        let archive = Member::unpacked(reader, tar.format, tar.volume, tar.size);
+        let archive = Member::unpacked(reader, tar.format, tar.volume)?;
+        let volume = &archive.volume.volume;
+        images.memory += volume.memory();
+        images.warnings.extend_from_slice(volume.warnings());
         // Its headers are read one by one.
         return Ok((Arc::new(BlockBuffer::new(Arc::new(archive))), images));
     }

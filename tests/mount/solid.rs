@@ -2,10 +2,13 @@
 //! blocks, and of zip archives.
 
 use std::fs;
+use std::io::Write;
 use std::process::Command;
+
+use flate2::{Compression, GzBuilder};
 use testkit::fuse_test;
 
-use fixtures::container_seeds::{Method7z, seven_zip_of, zip_with};
+use fixtures::container_seeds::{Method7z, seven_zip_of, tar_of, zip_with};
 use fixtures::inno::{Inno, Packing, inno_file};
 use fixtures::text;
 use testkit::files::{open_direct, read_at};
@@ -22,6 +25,13 @@ fn files() -> Vec<(String, Vec<u8>)> {
         (format!("file{number:02}.txt"), bytes)
     };
     (0..FILES).map(file).collect()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let named = GzBuilder::new().filename("long.bin");
+    let mut encoder = named.write(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
 }
 
 /// Returns a 7z of all files in one block.
@@ -69,6 +79,29 @@ fn a_copy_of_a_solid_block_decodes_it_once() {
         }
         assert_eq!(counter(&mount, "bytes_decoded"), total as u64, "{options}");
     }
+}
+
+#[fuse_test]
+fn what_is_decoded_to_find_the_size_of_a_stream_is_not_decoded_again() {
+    let files = files();
+    let entries = files
+        .iter()
+        .map(|(name, bytes)| (name.as_bytes(), b'0', &**bytes));
+    let tar = tar_of(&entries.collect::<Vec<_>>());
+    // The cache has room for a fraction of it.
+    let mount = mounted(&gzip(&tar), "cachesize=2M");
+    for (name, bytes) in &files {
+        assert_eq!(fs::read(mount.path().join(name)).unwrap(), *bytes);
+    }
+    assert_eq!(counter(&mount, "bytes_decoded"), tar.len() as u64);
+
+    // The size of a file this long is found when it is requested.
+    let long = vec![7; (20 << 20) + 5];
+    let mount = mounted(&gzip(&long), "cachesize=2M");
+    let file = mount.path().join("long.bin");
+    assert_eq!(fs::metadata(&file).unwrap().len(), long.len() as u64);
+    assert_eq!(fs::read(&file).unwrap(), long);
+    assert_eq!(counter(&mount, "bytes_decoded"), long.len() as u64);
 }
 
 #[fuse_test]

@@ -43,6 +43,9 @@ pub const MAX_DEPTH: usize = 64;
 /// Maximum length of the target of a symbolic link, in bytes, as on Linux.
 pub const MAX_LINK: u64 = 4095;
 
+/// Bytes of the pieces of a stream that [`Streams::size`] returns.
+pub const STREAM_PIECE: usize = 64 << 10;
+
 /// Number of a file within its volume, assigned by the volume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub u32);
@@ -224,11 +227,14 @@ pub trait Streams {
     fn decoder(&self, file: FileId) -> Result<Box<dyn Decoder>>;
 
     /// Returns the decoded size in bytes of a file that was declared without one, which
-    /// may have to be decoded for that.
+    /// may have to be decoded for that. Then `decoded` receives its bytes with their
+    /// positions, in order and in pieces of [`STREAM_PIECE`] bytes; the last one may be
+    /// shorter.
     ///
     /// # Errors
     /// Returns an error if it cannot be decoded, or is too long to find out.
-    fn size(&self, file: FileId) -> Result<u64> {
+    fn size(&self, file: FileId, decoded: &mut dyn FnMut(u64, &[u8])) -> Result<u64> {
+        let _ = decoded;
         Err(no_such_file(file))
     }
 

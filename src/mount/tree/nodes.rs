@@ -133,7 +133,7 @@ impl MountTree {
                 self.reader.rendered_size(file.key(), &render)
             }
             Content::Stream(volume) => self.reader.size(file.key(), || {
-                let size = volume.size(file.file)?;
+                let size = self.reader.stream_size(file, volume)?;
                 // With `-o force`, what cannot be decoded.
                 for warning in file.volume.warnings() {
                     log::warn!("{}: {warning}", file.volume.name);

@@ -12,7 +12,8 @@ use crate::io::{Error, ReadAt, Result, undamaged};
 use crate::tar;
 use crate::text::{Charset, Name, has_extension};
 use crate::volume::{
-    Content, Decoder, Entry, FileId, Mountable, Needs, Sink, Streams, Volume, no_such_file,
+    Content, Decoder, Entry, FileId, Mountable, Needs, STREAM_PIECE, Sink, Streams, Volume,
+    no_such_file,
 };
 
 /// Largest decoded size that is determined by decoding, in bytes: so that a
@@ -22,9 +23,6 @@ const MAX_MEASURED: u64 = 16 << 30;
 /// Largest decoded size that is determined when a file is opened, in bytes. Larger ones
 /// are determined when they are needed.
 const MEASURED_AT_ONCE: u64 = 16 << 20;
-
-/// Bytes that are decoded at a time to determine a size.
-const PIECE: usize = 64 << 10;
 
 /// The formats of compressed files.
 pub(super) const GZIP_FORMAT: Format = format(Kind::Gzip, &["gz", "tgz"], |input| {
@@ -170,61 +168,73 @@ impl Compressed {
         })
     }
 
-    /// Determines the decoded size: from what xz and Zstandard record, or by decoding, if
-    /// that is not more than `most` bytes.
-    fn find_size(&self, kind: Kind, most: u64) -> Result<Option<u64>> {
-        let declared = match kind {
+    /// Takes the decoded size from what xz and Zstandard record.
+    fn read_size(&self, kind: Kind) -> Result<()> {
+        let recorded = match kind {
             Kind::Gzip | Kind::Bzip2 => Ok(None),
             Kind::Xz => self.packed.xz_size().map(Some),
             Kind::Zstandard => self.packed.zstandard_size(),
         };
-        let decoded = match declared {
-            Ok(Some(size)) => DecodedSize {
-                size,
-                warning: None,
-            },
+        match recorded {
+            Ok(Some(size)) => {
+                let warning = None;
+                self.decoded.get_or_init(|| DecodedSize { size, warning });
+            }
             Err(error) if !self.packed.force || error.is_fault() => return Err(error),
-            Ok(None) | Err(_) => match self.measure(most)? {
-                Some(decoded) => decoded,
-                None => return Ok(None),
-            },
-        };
-        Ok(Some(self.decoded.get_or_init(|| decoded).size))
+            Ok(None) | Err(_) => {}
+        }
+        Ok(())
     }
 
     /// Returns the number of bytes that can be decoded; `None` if they are more than
     /// `most`. With `force` this is less than everything if the file is damaged.
-    fn measure(&self, most: u64) -> Result<Option<DecodedSize>> {
+    /// `decoded` is that of [`Streams::size`].
+    fn measure(
+        &self,
+        most: u64,
+        decoded: &mut dyn FnMut(u64, &[u8]),
+    ) -> Result<Option<DecodedSize>> {
         let mut decode = self.packing.decode(&self.packed)?;
-        let mut out = vec![0; PIECE];
-        let mut size = 0;
+        let mut piece = vec![0; STREAM_PIECE];
+        let (mut start, mut filled) = (0, 0);
         let warning = loop {
             self.options.step()?;
-            match decode(&mut out) {
+            let size = start + filled as u64;
+            match decode(&mut piece[filled..]) {
                 Ok(0) => break None,
-                Ok(length) => size += length as u64,
+                Ok(length) => filled += length,
                 Err(error) if self.packed.force && !error.is_fault() => {
                     let text = format!("only the first {size} bytes can be decoded: {error}");
                     break Some(text);
                 }
                 Err(error) => return Err(error),
             }
-            if size > most {
+            if start + filled as u64 > most {
                 return Ok(None);
             }
+            if filled == STREAM_PIECE {
+                decoded(start, &piece);
+                start += filled as u64;
+                filled = 0;
+            }
         };
+        if filled > 0 {
+            decoded(start, &piece[..filled]);
+        }
+        let size = start + filled as u64;
         Ok(Some(DecodedSize { size, warning }))
     }
 
-    /// Returns the decoded size, which is determined by decoding if it is not known.
-    fn size(&self) -> Result<u64> {
-        if let Some(decoded) = self.decoded.get() {
-            return Ok(decoded.size);
+    /// Returns the decoded size; `None` if it has to be determined by decoding more than
+    /// `most` bytes. `decoded` is that of [`Streams::size`].
+    fn size(&self, most: u64, decoded: &mut dyn FnMut(u64, &[u8])) -> Result<Option<u64>> {
+        if let Some(known) = self.decoded.get() {
+            return Ok(Some(known.size));
         }
         // Readers that ask at the same time may all decode: the one that another waits
         // for could be killed.
-        let decoded = self.measure(MAX_MEASURED)?.ok_or_else(too_long)?;
-        Ok(self.decoded.get_or_init(|| decoded).size)
+        let measured = self.measure(most, decoded)?;
+        Ok(measured.map(|measured| self.decoded.get_or_init(|| measured).size))
     }
 
     /// Returns the first `length` decoded bytes, as far as they exist.
@@ -250,7 +260,8 @@ fn too_long() -> Error {
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let kind = Kind::of(&input)?.ok_or(Error::UnknownFormat)?;
     let file = Compressed::new(&input.source, kind, &input.options)?;
-    let size = file.find_size(kind, MEASURED_AT_ONCE)?;
+    file.read_size(kind)?;
+    let size = file.size(MEASURED_AT_ONCE, &mut |_, _| ())?;
     let header = match kind {
         Kind::Gzip => GzipHeader::read(&mut file.packed.packed())?.unwrap_or_default(),
         _ => GzipHeader::default(),
@@ -289,10 +300,8 @@ fn name_inside(name: &str) -> String {
 pub struct PackedTar {
     /// Name of the format of the compressed file.
     pub format: &'static str,
-    /// The compressed file; its file number 0 is the archive.
+    /// The compressed file; its file number 0 is the archive, a stream.
     pub volume: Box<dyn Volume>,
-    /// Decoded size of the archive in bytes.
-    pub size: u64,
 }
 
 /// Returns the tar archive in a compressed file; `None` if the source is not a
@@ -314,18 +323,17 @@ pub fn packed_tar(input: &Input<'_>) -> Result<Option<PackedTar>> {
     if !tar::begins(&head) {
         return Ok(None);
     }
-    let size = file.find_size(kind, MAX_MEASURED)?;
+    file.read_size(kind)?;
     Ok(Some(PackedTar {
         format: kind.name(),
-        size: size.ok_or_else(too_long)?,
         volume: Box::new(file),
     }))
 }
 
 impl Streams for Compressed {
-    fn decoder(&self, _file: FileId) -> Result<Box<dyn Decoder>> {
+    fn decoder(&self, file: FileId) -> Result<Box<dyn Decoder>> {
         let packed = PackedFile {
-            size: self.size()?,
+            size: Streams::size(self, file, &mut |_, _| ())?,
             ..self.packed.clone()
         };
         match self.packing {
@@ -334,8 +342,8 @@ impl Streams for Compressed {
         }
     }
 
-    fn size(&self, _file: FileId) -> Result<u64> {
-        Self::size(self)
+    fn size(&self, _file: FileId, decoded: &mut dyn FnMut(u64, &[u8])) -> Result<u64> {
+        Self::size(self, MAX_MEASURED, decoded)?.ok_or_else(too_long)
     }
 
     fn needs(&self, _file: FileId) -> Needs {
