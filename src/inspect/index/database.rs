@@ -47,7 +47,6 @@ CREATE TABLE entries (
     sha256 TEXT,
     error TEXT
 );
-CREATE INDEX entries_by_sha256 ON entries (sha256);
 CREATE TABLE assets (
     entry INTEGER PRIMARY KEY REFERENCES entries,
     format TEXT NOT NULL,
@@ -80,6 +79,14 @@ CREATE VIEW files AS
     FROM entries JOIN source_names ON source_names.id = entries.source;
 ";
 
+/// The index that finds equal files.
+const BY_SHA256: &str = "CREATE INDEX entries_by_sha256 ON entries (sha256)";
+
+/// Minimum number of entries of a source for which [`BY_SHA256`] is made anew, if there
+/// were fewer before: checksums come in no order, and sorting them once is quicker than
+/// finding a place for each.
+const MANY: i64 = 10_000;
+
 /// Memory for pages in KiB.
 const CACHE: i32 = 16 << 10;
 
@@ -96,8 +103,13 @@ pub struct Database {
     name: String,
     /// The source that rows are added to.
     source: i64,
-    /// Number of the next entry.
+    /// Numbers of the first entry of the source and of the next one.
+    first: i64,
     next: i64,
+    /// Minimum number of entries of a source for which [`BY_SHA256`] is made anew.
+    many: i64,
+    /// True if it has to be made anew.
+    is_unsorted: bool,
 }
 
 impl Database {
@@ -124,12 +136,19 @@ impl Database {
             }
             Kind::Other => return Err(wrong(&name, "is a database of another program")),
         }
-        Ok(Self {
+        Ok(Self::new(connection, name, MANY))
+    }
+
+    fn new(connection: Connection, name: String, many: i64) -> Self {
+        Self {
             connection,
             name,
             source: 0,
+            first: 0,
             next: 0,
-        })
+            many,
+            is_unsorted: false,
+        }
     }
 
     /// Closes a database, which is one file again, unless others still use it.
@@ -185,7 +204,9 @@ impl Database {
             self.remove_source(id, from, to)?;
         }
         let next = "SELECT coalesce(max(entries_to), 1) FROM sources";
-        self.next = self.connection.query_row(next, [], |row| row.get(0))?;
+        self.first = self.connection.query_row(next, [], |row| row.get(0))?;
+        self.next = self.first;
+        self.is_unsorted = false;
         self.connection.execute(
             "INSERT INTO sources (name, identity, entries_from, entries_to) VALUES (?1, ?2, ?3, ?3)",
             params![source, identity.unwrap_or_default(), self.next],
@@ -226,6 +247,12 @@ impl Database {
     fn add_entry(&mut self, row: &EntryRow) -> rusqlite::Result<()> {
         let id = self.next;
         self.next += 1;
+        // By then they are more than all before them.
+        if id - self.first == self.first.max(self.many) {
+            self.connection
+                .execute_batch("DROP INDEX entries_by_sha256")?;
+            self.is_unsorted = true;
+        }
         let insert = "INSERT INTO entries VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
         self.connection.prepare_cached(insert)?.execute(params![
             id,
@@ -291,12 +318,18 @@ impl Database {
     /// # Errors
     /// Returns an error if the database cannot be written.
     pub fn end(&mut self, error: Option<&str>) -> Result<(), Error> {
-        let update = "UPDATE sources SET entries_to = ?2, error = ?3 WHERE id = ?1";
-        let updated = self
-            .connection
-            .execute(update, params![self.source, self.next, error]);
-        let ended = updated.and_then(|_| self.connection.execute_batch("COMMIT"));
+        let ended = self.end_source(error);
         ended.map_err(|error| self.wrong(&error))
+    }
+
+    fn end_source(&self, error: Option<&str>) -> rusqlite::Result<()> {
+        if self.is_unsorted {
+            self.connection.execute_batch(BY_SHA256)?;
+        }
+        let update = "UPDATE sources SET entries_to = ?2, error = ?3 WHERE id = ?1";
+        self.connection
+            .execute(update, params![self.source, self.next, error])?;
+        self.connection.execute_batch("COMMIT")
     }
 
     fn wrong(&self, error: &rusqlite::Error) -> Error {
@@ -359,7 +392,7 @@ fn create(connection: &Connection) -> rusqlite::Result<()> {
     let version: i32 = connection.pragma_query_value(None, "schema_version", |row| row.get(0))?;
     if version == 0 {
         connection.execute_batch(&format!(
-            "{TABLES} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+            "{TABLES} {BY_SHA256}; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
         ))?;
     }
     connection.execute_batch("COMMIT")
@@ -437,6 +470,28 @@ mod tests {
         let words = "SELECT count(*) FROM texts JOIN files ON files.id = texts.rowid \
                      WHERE texts MATCH 'words' AND path IN ('c', 'd')";
         assert_eq!(number(&database, words), 2);
+    }
+
+    #[test]
+    fn equal_files_are_found_quickly_however_many_entries_a_source_has() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("index.sqlite");
+        let mut database = Database::open(&path).unwrap();
+        for (source, count) in [("one", 5), ("two", MANY + 5), ("three", MANY + 5)] {
+            database.begin(source, None).unwrap();
+            for _ in 0..count {
+                database.add(&entry("a")).unwrap();
+            }
+            assert_eq!(database.is_unsorted, source == "two");
+            database.end(None).unwrap();
+            let query = "EXPLAIN QUERY PLAN SELECT id FROM entries WHERE sha256 = 'a'";
+            let plan = database.connection.query_row(query, [], |row| row.get(3));
+            let plan: String = plan.unwrap();
+            assert!(
+                plan.contains("USING COVERING INDEX entries_by_sha256"),
+                "{plan}"
+            );
+        }
     }
 
     #[test]

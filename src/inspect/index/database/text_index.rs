@@ -62,12 +62,8 @@ impl TextIndex {
             .map_err(|error| wrong(&name, error))?
             .map_err(|error| wrong(&name, error))?;
         Ok(Self {
-            database: Database {
-                connection,
-                name,
-                source: 0,
-                next: 0,
-            },
+            // Sorting takes memory.
+            database: Database::new(connection, name, i64::MAX),
             trees: 0,
             is_begun: false,
             found: 0..i64::MAX,
