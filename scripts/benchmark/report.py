@@ -14,6 +14,34 @@ from .tools import LIMIT, run
 CURVES = "## How the figures grow"
 
 
+# Heading and rows of the table in the README.
+SPEED = "## Speed"
+SPEED_ROWS = ["mount", "ls cold", "grep cold", "cat cold", "random 4", "copy"]
+
+
+def speed(bench, peers, readme):
+    """The README with the most important rows of the table; programs are the lines."""
+    rows = [bench.rows[key] for key in SPEED_ROWS]
+    lines = ["| | " + " | ".join(f"{row.title}, {row.unit}" for row in rows) + " |", "|---|" + "--:|" * len(rows)]
+    for peer in peers:
+        cells = [
+            f"> {LIMIT}" if (peer.name, key) in bench.beyond else cell(bench.median(peer, key), row.unit)
+            for key, row in zip(SPEED_ROWS, rows)
+        ]
+        lines.append(f"| {peer.name} | {' | '.join(cells)} |")
+    section = (
+        f"{SPEED}\n\n{bench.files:,} files of 273 MiB, packed by each format, on {os.cpu_count()} cores"
+        f" ({processor()}); lower is better, except for IOPS. [All benchmarks](docs/BENCHMARKS.md).\n\n" + "\n".join(lines)
+    )
+    return re.sub(rf"^{SPEED}\n.*?(?=^## )", lambda _: section + "\n\n", readme, flags=re.MULTILINE | re.DOTALL)
+
+
+def processor():
+    """The name of the processor."""
+    found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    return found[1] if found else platform.machine()
+
+
 def sections(text):
     """The sections of a report by heading, in order."""
     return {section.partition("\n")[0]: section.strip() for section in re.split(r"^(?=##? )", text, flags=re.MULTILINE) if section}
@@ -97,7 +125,6 @@ def squashfs_has_one_decoder():
 
 def facts(bench, peers, missing, rounds):
     """The environment of the measurements."""
-    processor = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     versions = []
     for peer in peers:
         if peer.package and (version := package_version(peer.package)):
@@ -107,7 +134,7 @@ def facts(bench, peers, missing, rounds):
         if found := re.search(r"^Version: (.*)", shown, re.MULTILINE):
             versions.append(f"ratarmount {found[1]}")
     lines = [
-        f"* {os.cpu_count()} cores ({processor[1] if processor else platform.machine()}), "
+        f"* {os.cpu_count()} cores ({processor()}), "
         f"kernel {platform.release()}; rounds: {rounds}",
         f"* {', '.join(dict.fromkeys(versions))}",
         "* squashfs, zip and tar hold the files packed by gzip's method, squashfs in blocks of 64 KiB; "

@@ -36,6 +36,8 @@ class Setting:
     only: list
     # Another hpimount to measure, if any.
     against: str
+    # Whether the figures are written to the documents.
+    write: bool
 
     def hpimount(self, options=""):
         """The command of a mount."""
