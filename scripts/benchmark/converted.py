@@ -129,7 +129,7 @@ The kernel requests the size and the bytes of each of {count} files. A preview i
 | `layers` | {layers:.2f} |
 | processor time of the same conversions in one process, without a mount | {level_alone:.2f} |
 
-`cp -r` of `converted` of an IMG archive with {IMG_ENTRIES // (100 if quick else 1):,} entries, half of them models and half dictionaries ({img_files} converted files, {img_size / 2**20:.1f} MiB):
+`cp -r` of `converted` of an IMG archive with {IMG_ENTRIES // (100 if setting.quick else 1):,} entries, half of them models and half dictionaries ({img_files} converted files, {img_size / 2**20:.1f} MiB):
 
 | | s |
 |---|--:|
