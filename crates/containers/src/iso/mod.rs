@@ -2,6 +2,7 @@
 //! and files packed by zisofs. The format is described in `docs/formats/iso.md`.
 
 mod apply;
+mod descriptors;
 mod directory;
 mod record;
 mod rock_ridge;
@@ -13,15 +14,14 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use self::descriptors::{Descriptor, Descriptors, ROOT_RECORD};
 use self::directory::{DirectoryFile, FoundLink, Visit, Walk};
 use self::record::{RECORD, Record, le32};
-use self::susp::SystemUse;
 use self::zisofs::Unpacked;
 use crate::changes::Changeable;
 use crate::disc::sector::{begins_descriptor, begins_frame, has_frames, has_sectors};
 use crate::disc::{
     self, DESCRIPTORS, Disc, Extent, Mode2File, NewFile, SECTOR, Sectors, Wav, XaFile, file_in,
-    read_user,
 };
 use crate::file_type::FileType;
 use crate::format::{Ambiguous, Format, Input};
@@ -92,16 +92,6 @@ const VIDEO_CD_SUFFIX: &str = ".cdxa.dat";
 /// All of these suffixes.
 pub const SECTOR_SUFFIXES: [&str; 4] = [RAW_SUFFIX, SOUND_SUFFIX, MOVIE_SUFFIX, VIDEO_CD_SUFFIX];
 
-/// Maximum number of volume descriptors.
-const MAX_DESCRIPTORS: u64 = 32;
-
-const PRIMARY: u8 = 1;
-const SUPPLEMENTARY: u8 = 2;
-const TERMINATOR: u8 = 255;
-
-/// Escape sequences of a Joliet descriptor.
-const JOLIET: [&[u8]; 3] = [b"%/@", b"%/C", b"%/E"];
-
 fn matches(input: &Input<'_>) -> Result<bool> {
     Ok(disc::data_range(input).is_none() || disc::data_sectors(input)?.is_some())
 }
@@ -117,108 +107,6 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
 pub(crate) fn is_in(sectors: &Sectors) -> Result<bool> {
     let id = undamaged(read_vec(sectors, DESCRIPTORS * SECTOR + 1, 5, "identifier"))?;
     Ok(id.is_some_and(|id| id == b"CD001"))
-}
-
-/// Returns the volume descriptors from sector `first` on, up to the terminator, with
-/// their sectors.
-fn volume_descriptors(sectors: &Sectors, first: u64) -> Result<Vec<(u64, Vec<u8>)>> {
-    let mut found = Vec::new();
-    for number in first..first + MAX_DESCRIPTORS {
-        let mut bytes = vec![0; SECTOR as usize];
-        match read_user(sectors, number * SECTOR, &mut bytes) {
-            Ok(()) if bytes[1..6] == *b"CD001" => {}
-            Err(error) if error.is_fault() && sectors.len() >= (number + 1) * SECTOR => {
-                return Err(error);
-            }
-            _ => break,
-        }
-        let is_last = bytes[0] == TERMINATOR;
-        found.push((number, bytes));
-        if is_last {
-            break;
-        }
-    }
-    Ok(found)
-}
-
-/// Returns whether a volume descriptor is Joliet's.
-fn is_joliet(descriptor: &[u8]) -> bool {
-    descriptor[0] == SUPPLEMENTARY && JOLIET.contains(&&descriptor[88..91])
-}
-
-/// The volume descriptors of a disc.
-struct Descriptors<'a> {
-    /// The descriptor in use: the primary or the Joliet one.
-    used: Vec<u8>,
-    is_joliet: bool,
-    is_xa: bool,
-    /// The fields of the records of the tree in use.
-    system_use: Option<SystemUse<'a>>,
-}
-
-impl<'a> Descriptors<'a> {
-    fn read(sectors: &'a Sectors, warnings: &mut Warnings) -> Result<Self> {
-        let (mut primary, mut joliet) = (None, None);
-        let mut ended = false;
-        for (_, bytes) in volume_descriptors(sectors, DESCRIPTORS)? {
-            ended = bytes[0] == TERMINATOR;
-            match bytes[0] {
-                PRIMARY => drop(primary.get_or_insert(bytes)),
-                _ if is_joliet(&bytes) => drop(joliet.get_or_insert(bytes)),
-                _ => {}
-            }
-        }
-        if !ended {
-            warnings.push("the volume descriptors have no terminator");
-        }
-        let is_xa = primary
-            .as_ref()
-            .is_some_and(|bytes| bytes[1024..].starts_with(b"CD-XA001"));
-        let mut system_use = match &primary {
-            Some(primary) => system_use(sectors, primary)?,
-            None => None,
-        };
-        // As in Linux, Rock Ridge is preferred to Joliet.
-        if joliet.is_some() {
-            system_use = system_use.filter(|fields| fields.is_rock_ridge);
-        }
-        if system_use.is_some() {
-            joliet = None;
-        }
-        let is_joliet = joliet.is_some();
-        let missing = || {
-            let offset = DESCRIPTORS * SECTOR;
-            Error::damaged(offset, "volume descriptor", "is missing")
-        };
-        Ok(Self {
-            used: joliet.or(primary).ok_or_else(missing)?,
-            is_joliet,
-            is_xa,
-            system_use,
-        })
-    }
-
-    /// Returns whether the tree has names of Rock Ridge.
-    fn is_rock_ridge(&self) -> bool {
-        let fields = self.system_use.as_ref();
-        fields.is_some_and(|fields| fields.is_rock_ridge)
-    }
-
-    fn text(&self, range: std::ops::Range<usize>) -> String {
-        let bytes = &self.used[range];
-        let text = match self.is_joliet {
-            true => encoding_rs::UTF_16BE.decode_without_bom_handling(bytes).0,
-            false => crate::text::windows_1252(bytes),
-        };
-        text.trim_end_matches([' ', '\0']).to_owned()
-    }
-}
-
-/// Returns the fields of the records of the tree with this descriptor.
-fn system_use<'a>(sectors: &'a Sectors, descriptor: &[u8]) -> Result<Option<SystemUse<'a>>> {
-    let block = u64::from(u16::from_le_bytes([descriptor[128], descriptor[129]]));
-    let root = u64::from(le32(descriptor, 156 + 2)) * block;
-    SystemUse::detect(sectors, block, root)
 }
 
 /// A visitor that adds the results of the walk to a disc.
@@ -396,15 +284,19 @@ pub(crate) fn read(
     sink: &mut dyn Sink,
     warnings: &mut Warnings,
 ) -> Result<()> {
-    let mut descriptors = Descriptors::read(sectors, warnings)?;
-    let used = &descriptors.used;
-    let block = u64::from(u16::from_le_bytes([used[128], used[129]]));
+    let mut descriptors = Descriptors::read(sectors, DESCRIPTORS)?;
+    if !descriptors.is_terminated {
+        warnings.push("the volume descriptors have no terminator");
+    }
+    let mut primary = descriptors.trees.iter().filter(|tree| !tree.is_joliet);
+    let is_xa = primary.any(Descriptor::is_xa);
+    let descriptor = descriptors.trees.swap_remove(descriptors.shown);
+    let block = descriptor.block();
     if !matches!(block, 512 | 1024 | 2048) {
         let offset = DESCRIPTORS * SECTOR + 128;
         return Err(Error::damaged(offset, "block size", format!("is {block}")));
     }
-    let blocks = used[80..].first_chunk().copied().unwrap_or_default();
-    let size = u64::from(u32::from_le_bytes(blocks)) * block;
+    let size = u64::from(le32(&descriptor.bytes, 80)) * block;
     if size > sectors.len() {
         warnings.push(format!(
             "the volume has {size} bytes, the image {}: it is cut",
@@ -412,23 +304,24 @@ pub(crate) fn read(
         ));
     }
     disc.info = json!({
-        "system": descriptors.text(8..40),
-        "volume": descriptors.text(40..72),
-        "joliet": descriptors.is_joliet,
-        "rock_ridge": descriptors.is_rock_ridge(),
-        "xa": descriptors.is_xa,
+        "system": descriptor.text(8..40),
+        "volume": descriptor.text(40..72),
+        "joliet": descriptor.is_joliet,
+        "rock_ridge": descriptor.is_rock_ridge(),
+        "xa": is_xa,
         "size": size,
     });
     let mut odd = |text| warnings.push(format!("root: {text}"));
-    let root = Record::parse(&used[156..=156 + RECORD], &mut odd).map_err(|problem| {
-        let offset = DESCRIPTORS * SECTOR + 156;
+    let root = &descriptor.bytes[ROOT_RECORD..=ROOT_RECORD + RECORD];
+    let root = Record::parse(root, &mut odd).map_err(|problem| {
+        let offset = DESCRIPTORS * SECTOR + ROOT_RECORD as u64;
         Error::damaged(offset, "root", problem)
     })?;
     let mut walk = Walk {
         sectors,
         block,
-        is_joliet: descriptors.is_joliet,
-        system_use: descriptors.system_use.take(),
+        is_joliet: descriptor.is_joliet,
+        system_use: descriptor.system_use,
         warnings,
     };
     let node = sink.root();

@@ -10,9 +10,6 @@ use crate::iso::rock_ridge::Attributes;
 use crate::iso::{RAW_SUFFIX, SECTOR_SUFFIXES, susp};
 use crate::volume::NodeId;
 
-/// Offset of the root's record in a volume descriptor.
-pub(super) const ROOT_RECORD: usize = 156;
-
 /// A range of blocks.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Extent {

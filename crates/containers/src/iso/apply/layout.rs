@@ -3,13 +3,14 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::disc::{Directory, DirectoryId, Disc, Extent, ROOT_RECORD, both};
+use super::disc::{Directory, DirectoryId, Disc, Extent, both};
 use super::frames::Frames;
 use super::path_tables::{rows, set_size, tables_of};
 use super::room::Room;
 use crate::changes::{Composed, Job, NewFile, Patch, Weight};
 use crate::disc::sector::{Kind, SECTOR, Sectors, read_user};
 use crate::io::{Error, ReadAt, Result, undamaged};
+use crate::iso::descriptors::ROOT_RECORD;
 use crate::iso::record::{is_in_other_track, le32};
 
 /// Offset of the number of blocks in a volume descriptor.

@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::disc::{Directory, DirectoryId, Disc, Entry, Extent, ROOT_RECORD, Record, Tree, text};
+use super::disc::{Directory, DirectoryId, Disc, Entry, Extent, Record, Tree, text};
 use crate::changes::Tree as Nodes;
 use crate::disc::sector::{DESCRIPTORS, SECTOR, Sectors, read_user};
 use crate::io::{Error, ReadAt, Result};
+use crate::iso::descriptors::{Descriptor, Descriptors, ROOT_RECORD};
 use crate::iso::record::{DIRECTORY, MORE_EXTENTS, RECORD, area_of, id_of, le32, records};
 use crate::iso::rock_ridge::Attributes;
 use crate::iso::susp::SystemUse;
-use crate::iso::{PRIMARY, is_joliet, volume_descriptors};
 use crate::volume::{MAX_DEPTH, NodeId};
 
 /// Maximum number of bytes of all directories.
@@ -20,25 +20,18 @@ impl Disc {
     /// mount: the primary one with the names of Rock Ridge, else Joliet's, or else the
     /// primary one.
     pub(super) fn read(sectors: &Sectors, first: u64, nodes: &Nodes) -> Result<Self> {
-        let start = first + DESCRIPTORS;
+        let descriptors = Descriptors::read(sectors, first + DESCRIPTORS)?;
+        let shown = descriptors.shown;
         let mut disc = Self {
             first,
-            descriptors_end: start,
+            descriptors_end: descriptors.end,
+            is_xa: descriptors.trees.iter().any(Descriptor::is_xa),
             ..Self::default()
         };
         let mut left = MAX_BYTES;
-        for (sector, bytes) in volume_descriptors(sectors, start)? {
-            disc.descriptors_end = sector + 1;
-            let is_joliet = is_joliet(&bytes);
-            let is_known = disc.trees.iter().any(|tree| tree.is_joliet == is_joliet);
-            if (bytes[0] == PRIMARY || is_joliet) && !is_known {
-                disc.is_xa |= bytes[1024..].starts_with(b"CD-XA001");
-                disc.tree(sectors, sector, bytes, is_joliet, &mut left)?;
-            }
+        for descriptor in descriptors.trees {
+            disc.tree(sectors, descriptor, &mut left)?;
         }
-        let shown = disc
-            .shown()
-            .ok_or_else(|| Error::damaged(start * SECTOR, "volume descriptor", "is missing"))?;
         disc.bind(shown, nodes);
         for other in (0..disc.trees.len()).filter(|&other| other != shown) {
             let (one, two) = (disc.trees[shown].root, disc.trees[other].root);
@@ -54,32 +47,24 @@ impl Disc {
         Ok(disc)
     }
 
-    /// Returns the number of the tree that the mount shows.
-    fn shown(&self) -> Option<usize> {
-        if self.is_rock_ridge {
-            return self.trees.iter().position(|tree| !tree.is_joliet);
-        }
-        let joliet = self.trees.iter().position(|tree| tree.is_joliet);
-        joliet.or((!self.trees.is_empty()).then_some(0))
-    }
-
     /// Reads the tree of a descriptor.
     fn tree(
         &mut self,
         sectors: &Sectors,
-        sector: u64,
-        descriptor: Vec<u8>,
-        is_joliet: bool,
+        descriptor: Descriptor<'_>,
         left: &mut u64,
     ) -> Result<()> {
-        if u16::from_le_bytes([descriptor[128], descriptor[129]]) != SECTOR as u16 {
+        let Descriptor {
+            sector, is_joliet, ..
+        } = descriptor;
+        if descriptor.block() != SECTOR {
             let text = "has blocks of another size than 2048 bytes and cannot be changed";
             return Err(Error::Unsupported(text.to_owned()));
         }
         let number = self.trees.len();
         let place = Extent {
-            block: le32(&descriptor, ROOT_RECORD + 2),
-            size: le32(&descriptor, ROOT_RECORD + 10),
+            block: le32(&descriptor.bytes, ROOT_RECORD + 2),
+            size: le32(&descriptor.bytes, ROOT_RECORD + 10),
         };
         if u64::from(place.block) < self.first {
             let text = "has positions that count from the start of its track and not of the \
@@ -87,10 +72,7 @@ impl Disc {
             return Err(Error::Unsupported(text.to_owned()));
         }
         let mut seen = HashSet::from([place.block]);
-        let mut fields = match is_joliet {
-            true => None,
-            false => SystemUse::detect(sectors, SECTOR, u64::from(place.block) * SECTOR)?,
-        };
+        let mut fields = descriptor.system_use;
         if let Some(fields) = &fields {
             self.system_use = Some(fields.skip());
             self.is_rock_ridge = fields.is_rock_ridge;
@@ -130,7 +112,7 @@ impl Disc {
         self.join_relocated(&directories);
         self.trees.push(Tree {
             sector,
-            descriptor,
+            descriptor: descriptor.bytes,
             is_joliet,
             root,
             directories,
