@@ -2,6 +2,7 @@
 //!
 //! Numbers are stored in both byte orders; the little-endian ones are used.
 
+use crate::disc::SECTOR;
 use crate::time;
 
 /// Length of a record before its name.
@@ -16,11 +17,26 @@ const XA_FORM_2: u16 = 0x3000;
 /// Attribute of CD-ROM XA: the extent is an audio track.
 const XA_AUDIO: u16 = 0x4000;
 
+/// A range of blocks.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Extent {
+    pub(super) block: u32,
+    /// Length in bytes.
+    pub(super) size: u32,
+}
+
+impl Extent {
+    /// Returns the blocks, of 2048 bytes.
+    pub(super) fn blocks(self) -> std::ops::Range<u64> {
+        let start = u64::from(self.block);
+        start..start + u64::from(self.size).div_ceil(SECTOR)
+    }
+}
+
 /// A directory record.
 pub(super) struct Record<'a> {
     /// Number of the first logical block, without extended attributes.
     pub(super) block: u64,
-    pub(super) size: u64,
     pub(super) flags: u8,
     pub(super) is_interleaved: bool,
     pub(super) modified: Option<i64>,
@@ -49,10 +65,9 @@ impl<'a> Record<'a> {
         odd: &mut dyn FnMut(String),
     ) -> std::result::Result<Self, String> {
         let length = usize::from(*bytes.get(32).ok_or("is too short")?);
-        let name = bytes
-            .get(RECORD..RECORD + length)
-            .filter(|name| !name.is_empty());
-        let name = name.ok_or_else(|| format!("has a name of {length} bytes"))?;
+        if id_of(bytes).is_empty() {
+            return Err(format!("has a name of {length} bytes"));
+        }
         for (at, field) in [(2, "extent"), (10, "length")] {
             let (little, big) = (le32(bytes, at), be32(bytes, at + 4));
             if little != big {
@@ -61,17 +76,21 @@ impl<'a> Record<'a> {
                 ));
             }
         }
+        Ok(Self::of(bytes))
+    }
+
+    /// Returns the record in `bytes`, which are longer than [`RECORD`].
+    pub(super) fn of(bytes: &'a [u8]) -> Self {
         let system_use = area_of(bytes);
-        Ok(Self {
+        Self {
             block: u64::from(le32(bytes, 2)) + u64::from(bytes[1]),
-            size: le32(bytes, 10).into(),
             flags: bytes[25],
             is_interleaved: bytes[26] != 0 || bytes[27] != 0,
             modified: date(&bytes[18..25]),
-            name,
+            name: id_of(bytes),
             xa: xa_attributes(system_use),
             system_use,
-        })
+        }
     }
 
     /// Returns whether it is the entry for its own directory or the parent.
@@ -118,6 +137,14 @@ pub(super) fn records(
         next = record.map_or(sector.len(), |_| at + length);
         (length > 0).then(|| (at, record.ok_or(length)))
     })
+}
+
+/// Returns the extent of a record, without extended attributes.
+pub(super) fn extent_of(record: &[u8]) -> Extent {
+    Extent {
+        block: le32(record, 2).saturating_add(record[1].into()),
+        size: le32(record, 10),
+    }
 }
 
 /// Returns the identifier in a record.

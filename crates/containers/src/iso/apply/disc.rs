@@ -5,26 +5,10 @@ use std::collections::{HashMap, HashSet};
 use super::LONGEST;
 use crate::changes::Tree as Nodes;
 use crate::disc::sector::SECTOR;
-use crate::iso::record::{MORE_EXTENTS, id_of, order, start_of};
+use crate::iso::record::{Extent, MORE_EXTENTS, id_of, order, start_of};
 use crate::iso::rock_ridge::Attributes;
 use crate::iso::{RAW_SUFFIX, SECTOR_SUFFIXES, susp};
 use crate::volume::NodeId;
-
-/// A range of blocks.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Extent {
-    pub(super) block: u32,
-    /// Length in bytes.
-    pub(super) size: u32,
-}
-
-impl Extent {
-    /// Returns the blocks.
-    pub(super) fn blocks(self) -> std::ops::Range<u64> {
-        let start = u64::from(self.block);
-        start..start + u64::from(self.size).div_ceil(SECTOR)
-    }
-}
 
 /// The number of a record of the disc.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -436,16 +420,6 @@ fn merged<K: Ord>(
 fn named(nodes: &Nodes, directory: NodeId, name: &str) -> Option<NodeId> {
     let found = nodes.find(directory, name).ok()??;
     (*nodes.node(found).name == *name).then_some(found)
-}
-
-/// Returns an identifier as text, for notes and for comparing trees.
-pub(super) fn text(id: &[u8], is_joliet: bool) -> String {
-    let text = match is_joliet {
-        true => encoding_rs::UTF_16BE.decode_without_bom_handling(id).0,
-        false => crate::text::windows_1252(id),
-    };
-    let stem = text.split_once(';').map_or(&*text, |(stem, _)| stem);
-    stem.trim_end_matches('.').to_owned()
 }
 
 const _: () = assert!(LONGEST.is_multiple_of(SECTOR));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::disc::{Directory, DirectoryId, Disc, Extent, both};
+use super::disc::{Directory, DirectoryId, Disc, both};
 use super::frames::Frames;
 use super::path_tables::{rows, set_size, tables_of};
 use super::room::Room;
@@ -11,7 +11,7 @@ use crate::changes::{Composed, Job, NewFile, Patch, Weight};
 use crate::disc::sector::{Kind, SECTOR, Sectors, read_user};
 use crate::io::{Error, ReadAt, Result, undamaged};
 use crate::iso::descriptors::ROOT_RECORD;
-use crate::iso::record::{is_in_other_track, le32};
+use crate::iso::record::{Extent, is_in_other_track, le32};
 
 /// Offset of the number of blocks in a volume descriptor.
 const BLOCKS: usize = 80;
@@ -290,6 +290,7 @@ impl Image {
             let place = disc.dir(tree.root).place;
             let mut descriptor = self.descriptors[number].clone();
             let root = &mut descriptor[ROOT_RECORD..];
+            root[1] = 0;
             root[2..10].copy_from_slice(&both(place.block));
             root[10..18].copy_from_slice(&both(place.size));
             if self.room.end() > self.frames.count {

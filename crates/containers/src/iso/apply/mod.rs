@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use self::disc::{Disc, Entry, Extent};
+use self::disc::{Disc, Entry};
 use self::frames::Frames;
 use self::layout::Image;
 use self::names::Namer;
@@ -26,7 +26,7 @@ use crate::disc::sector::{DESCRIPTORS, Form, MODE_2, RAW, SECTOR};
 use crate::format::Input;
 use crate::io::{Error, ReadAt, Result};
 use crate::iso::RAW_SUFFIX;
-use crate::iso::record::is_in_other_track;
+use crate::iso::record::{Extent, is_in_other_track};
 use crate::volume::NodeId;
 
 /// Longest extent: longer files have several.

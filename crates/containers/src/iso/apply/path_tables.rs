@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::disc::{DirectoryId, Disc, Extent, both};
+use super::disc::{DirectoryId, Disc, both};
 use crate::io::{Error, Result};
-use crate::iso::record::{be32, le32};
+use crate::iso::record::{Extent, be32, le32};
 
 /// Offset of the size of the tables in a volume descriptor.
 const SIZE: usize = 132;

@@ -1,19 +1,18 @@
 //! Reading the directory trees of a disc, and finding the same entries in each.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::disc::{Directory, DirectoryId, Disc, Entry, Extent, Record, Tree, text};
+use super::disc::{Directory, DirectoryId, Disc, Entry, Record, Tree};
 use crate::changes::Tree as Nodes;
-use crate::disc::sector::{DESCRIPTORS, SECTOR, Sectors, read_user};
-use crate::io::{Error, ReadAt, Result};
+use crate::disc::sector::{DESCRIPTORS, SECTOR, Sectors};
+use crate::io::{Error, Result};
 use crate::iso::descriptors::{Descriptor, Descriptors, ROOT_RECORD};
-use crate::iso::record::{DIRECTORY, MORE_EXTENTS, RECORD, area_of, id_of, le32, records};
-use crate::iso::rock_ridge::Attributes;
-use crate::iso::susp::SystemUse;
-use crate::volume::{MAX_DEPTH, NodeId};
+use crate::iso::directory::{self, MAX_BYTES, NESTED, Visit, Walk, decode_id};
+use crate::iso::record::{DIRECTORY, Extent, RECORD, extent_of, id_of};
+use crate::volume::NodeId;
 
-/// Maximum number of bytes of all directories.
-const MAX_BYTES: u64 = 256 << 20;
+/// A directory of the walk, with its number.
+type Found = directory::Directory<DirectoryId>;
 
 impl Disc {
     /// Reads all trees of the volume from sector `first` on. `nodes` is the tree of the
@@ -47,107 +46,51 @@ impl Disc {
         Ok(disc)
     }
 
-    /// Reads the tree of a descriptor.
+    /// Reads the tree of a descriptor, of which `left` bytes may have directories.
     fn tree(
         &mut self,
         sectors: &Sectors,
         descriptor: Descriptor<'_>,
         left: &mut u64,
     ) -> Result<()> {
-        let Descriptor {
-            sector, is_joliet, ..
-        } = descriptor;
         if descriptor.block() != SECTOR {
             let text = "has blocks of another size than 2048 bytes and cannot be changed";
             return Err(Error::Unsupported(text.to_owned()));
         }
-        let number = self.trees.len();
-        let place = Extent {
-            block: le32(&descriptor.bytes, ROOT_RECORD + 2),
-            size: le32(&descriptor.bytes, ROOT_RECORD + 10),
-        };
+        let place = extent_of(&descriptor.bytes[ROOT_RECORD..]);
         if u64::from(place.block) < self.first {
             let text = "has positions that count from the start of its track and not of the \
                         disc, and cannot be changed";
             return Err(Error::Unsupported(text.to_owned()));
         }
-        let mut seen = HashSet::from([place.block]);
-        let mut fields = descriptor.system_use;
-        if let Some(fields) = &fields {
+        if let Some(fields) = &descriptor.system_use {
             self.system_use = Some(fields.skip());
             self.is_rock_ridge = fields.is_rock_ridge;
         }
+        let number = self.trees.len();
         let root = self.directory(number, None, String::new(), Some(place));
-        let mut directories = Vec::new();
-        let mut pending = vec![(root, 0)];
-        while let Some((id, depth)) = pending.pop() {
-            directories.push(id);
-            let first = self.records.len();
-            self.list(sectors, id, left)?;
-            self.read_fields(first, fields.as_mut())?;
-            let inner: Vec<Entry> = (first..self.records.len()).map(Entry).collect();
-            for entry in inner.into_iter().rev() {
-                let record = self.record(entry);
-                if record.raw[25] & DIRECTORY == 0 {
-                    continue;
-                }
-                let place = record.extents[0];
-                let name = text(record.id(), is_joliet);
-                let path = format!("{}{name}/", self.directories[id.0].path);
-                if depth >= MAX_DEPTH || !seen.insert(place.block) {
-                    let problem = "is nested too deep or in itself";
-                    let field = format!("directory /{path}");
-                    let offset = u64::from(place.block) * SECTOR;
-                    return Err(Error::damaged(offset, field, problem));
-                }
-                let inner = self.directory(number, Some(id), path, Some(place));
-                let record = &mut self.records[entry.0];
-                record.directory = Some(inner);
-                if record.attributes.is_relocated {
-                    self.directories[inner.0].relocated_by = Some(entry);
-                }
-                pending.push((inner, depth + 1));
-            }
-        }
-        self.join_relocated(&directories);
         self.trees.push(Tree {
-            sector,
+            sector: descriptor.sector,
             descriptor: descriptor.bytes,
-            is_joliet,
+            is_joliet: descriptor.is_joliet,
             root,
-            directories,
+            directories: Vec::new(),
             is_restructured: false,
         });
-        Ok(())
-    }
-
-    /// Reads the fields of the records from number `first` on.
-    fn read_fields(&mut self, first: usize, fields: Option<&mut SystemUse<'_>>) -> Result<()> {
-        let Some(fields) = fields else {
-            return Ok(());
+        let mut walk = Walk {
+            sectors,
+            block: SECTOR,
+            system_use: descriptor.system_use,
+            left: *left,
         };
-        for record in &mut self.records[first..] {
-            // The mount shows the fields before the damage, too.
-            record.attributes = Attributes::read(fields, area_of(&record.raw))?.0;
-        }
+        let mut reader = Reader {
+            disc: self,
+            by_block: HashMap::new(),
+        };
+        walk.all(place, root, &mut reader)?;
+        *left = walk.left;
+        reader.join_relocated(number);
         Ok(())
-    }
-
-    /// Finds the directories that are shown elsewhere. Each is shown once.
-    fn join_relocated(&mut self, directories: &[DirectoryId]) {
-        let relocated = directories.iter().map(|&id| (id, self.dir(id)));
-        let relocated = relocated.filter(|(_, directory)| directory.relocated_by.is_some());
-        let mut by_block: HashMap<u32, DirectoryId> = relocated
-            .map(|(id, directory)| (directory.place.block, id))
-            .collect();
-        let entries = directories
-            .iter()
-            .flat_map(|id| &self.directories[id.0].records);
-        for entry in entries.copied().collect::<Vec<_>>() {
-            let record = &mut self.records[entry.0];
-            let block = record.attributes.child;
-            record.child = block.and_then(|block| by_block.remove(&block));
-        }
     }
 
     /// Adds a directory; a new one without an old place is to be written.
@@ -168,60 +111,6 @@ impl Disc {
             ..Directory::default()
         });
         DirectoryId(self.directories.len() - 1)
-    }
-
-    /// Reads the records of a directory.
-    fn list(&mut self, sectors: &Sectors, id: DirectoryId, left: &mut u64) -> Result<()> {
-        let Extent { block, size } = self.directories[id.0].place;
-        let start = u64::from(block) * SECTOR;
-        let path = self.directories[id.0].path.clone();
-        let damaged =
-            |offset, problem: &str| Error::damaged(offset, format!("directory /{path}"), problem);
-        let inside = start.saturating_add(size.into()) <= sectors.len();
-        *left = match left.checked_sub(size.into()).filter(|_| inside) {
-            Some(left) => left,
-            None => return Err(damaged(start, "is too long or past the end of the image")),
-        };
-        let mut bytes = vec![0; size as usize];
-        read_user(sectors, start, &mut bytes)?;
-        let (mut own, mut has_more) = (0, false);
-        let sectors = (start..)
-            .step_by(SECTOR as usize)
-            .zip(bytes.chunks(SECTOR as usize));
-        let records = sectors.flat_map(|(start, sector)| {
-            records(sector).map(move |(at, record)| (start + at as u64, record))
-        });
-        for (at, raw) in records {
-            let fits = |raw: &&[u8]| id_of(raw).len() == usize::from(raw[RECORD - 1]);
-            let raw = raw.ok().filter(fits);
-            let raw = raw.ok_or_else(|| damaged(at, "has a damaged record"))?;
-            if own < 2 && matches!(id_of(raw), [0 | 1]) {
-                self.directories[id.0].own[own] = raw.to_vec();
-                own += 1;
-                continue;
-            }
-            let extent = Extent {
-                block: le32(raw, 2).saturating_add(raw[1].into()),
-                size: le32(raw, 10),
-            };
-            let last = self.directories[id.0].records.last().copied();
-            let last = last
-                .filter(|_| has_more)
-                .map(|last| &mut self.records[last.0]);
-            has_more = raw[25] & MORE_EXTENTS != 0;
-            match last.filter(|last| last.id() == id_of(raw)) {
-                Some(last) => last.extents.push(extent),
-                None => {
-                    let record = Record::new(raw.to_vec(), vec![extent], id);
-                    let entry = self.push(record);
-                    self.directories[id.0].records.push(entry);
-                }
-            }
-        }
-        match own {
-            2 => Ok(()),
-            _ => Err(damaged(start, "lacks its own record or that of its parent")),
-        }
     }
 
     /// Finds the nodes of the records of a tree.
@@ -268,7 +157,7 @@ impl Disc {
             let name = |disc: &Self, entry: Entry| {
                 let record = disc.record(entry);
                 let is_joliet = disc.is_joliet(record.parent);
-                let text = text(record.id(), is_joliet).to_uppercase();
+                let text = decode_id(record.id(), is_joliet).to_uppercase();
                 text.replace(|c: char| !c.is_alphanumeric(), "_")
             };
             let wanted = name(self, entry);
@@ -308,5 +197,98 @@ impl Disc {
         extents.sort_unstable();
         extents.push(mark);
         extents
+    }
+}
+
+/// A visitor that keeps all records of a tree.
+struct Reader<'d> {
+    disc: &'d mut Disc,
+    /// The directories by their blocks. No two are in the same place.
+    by_block: HashMap<u32, DirectoryId>,
+}
+
+impl Visit for Reader<'_> {
+    type Id = DirectoryId;
+
+    fn record<'r>(
+        &mut self,
+        directory: &Found,
+        offset: u64,
+        record: std::result::Result<&'r [u8], usize>,
+    ) -> Result<Option<&'r [u8]>> {
+        let fits = |raw: &&[u8]| id_of(raw).len() == usize::from(raw[RECORD - 1]);
+        let raw = record.ok().filter(fits);
+        let raw = raw.ok_or_else(|| directory.damaged(offset, "has a damaged record"))?;
+        let own = &mut self.disc.dir_mut(directory.id).own;
+        let own = own.iter_mut().find(|own| own.is_empty());
+        Ok(match own.filter(|_| matches!(id_of(raw), [0 | 1])) {
+            Some(own) => {
+                *own = raw.to_vec();
+                None
+            }
+            None => Some(raw),
+        })
+    }
+
+    fn entry(
+        &mut self,
+        _: &mut Walk<'_>,
+        parent: &Found,
+        entry: directory::Entry,
+    ) -> Result<Option<Found>> {
+        let disc = &mut *self.disc;
+        let mut record = Record::new(entry.raw, entry.extents, parent.id);
+        // The mount shows the fields before damage, too.
+        record.attributes = entry.attributes;
+        let entry = Entry(disc.records.len());
+        let mut inner = None;
+        if record.raw[25] & DIRECTORY != 0 {
+            let (tree, place) = (disc.dir(parent.id).tree, record.extents[0]);
+            let name = decode_id(record.id(), disc.trees[tree].is_joliet);
+            let path = format!("{}{name}/", parent.path);
+            let id = disc.directory(tree, Some(parent.id), path.clone(), Some(place));
+            record.directory = Some(id);
+            if record.attributes.is_relocated {
+                disc.dir_mut(id).relocated_by = Some(entry);
+            }
+            inner = Some(parent.inner(id, path, place));
+        }
+        disc.push(record);
+        disc.dir_mut(parent.id).records.push(entry);
+        Ok(inner)
+    }
+
+    fn listed(&mut self, directory: &Found) -> Result<()> {
+        let found = self.disc.dir(directory.id);
+        let offset = u64::from(directory.place.block) * SECTOR;
+        if found.own.iter().any(Vec::is_empty) {
+            let problem = "lacks its own record or that of its parent";
+            return Err(directory.damaged(offset, problem));
+        }
+        let tree = found.tree;
+        self.disc.trees[tree].directories.push(directory.id);
+        let block = directory.place.block;
+        match self.by_block.insert(block, directory.id) {
+            None => Ok(()),
+            Some(_) => Err(directory.damaged(offset, NESTED)),
+        }
+    }
+
+    fn damage(&mut self, _: &Found, _: String, error: Error) -> Result<()> {
+        Err(error)
+    }
+}
+
+impl Reader<'_> {
+    /// Finds the directories that are shown elsewhere. Each is shown once.
+    fn join_relocated(mut self, tree: usize) {
+        let entries = self.disc.entries_of(tree);
+        let (records, directories) = (&mut self.disc.records, &self.disc.directories);
+        for entry in entries {
+            let record = &mut records[entry.0];
+            let block = record.attributes.child;
+            let found = block.and_then(|block| self.by_block.remove(&block));
+            record.child = found.filter(|id| directories[id.0].relocated_by.is_some());
+        }
     }
 }

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::iter;
 use std::ops::Range;
 
-use super::disc::{Disc, Extent};
+use super::disc::Disc;
 use super::frames::Frames;
 use super::path_tables::tables_of;
 use crate::changes::Occupied;
 use crate::disc::sector::{SECTOR, Sectors, read_user};
 use crate::io::{Error, Result, undamaged};
+use crate::iso::record::Extent;
 
 /// Maximum cost of the search for empty sectors: each of them costs 1, and each one
 /// with data [`FILLED`].
