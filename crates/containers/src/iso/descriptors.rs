@@ -73,7 +73,7 @@ impl<'a> Descriptor<'a> {
 
 /// The volume descriptors of a disc.
 pub(super) struct Descriptors<'a> {
-    /// Those with a tree that can be read: the first primary one, and Joliet's first.
+    /// The descriptors with a tree: the first primary one, and the first one of Joliet.
     pub(super) trees: Vec<Descriptor<'a>>,
     /// The number of the tree that is shown.
     pub(super) shown: usize,
@@ -87,7 +87,7 @@ impl<'a> Descriptors<'a> {
     /// Reads the volume descriptors from sector `first` on, up to the terminator.
     ///
     /// # Errors
-    /// Returns an error if there is none with a tree, or the source cannot be read.
+    /// Returns an error if no descriptor has a tree, or the source cannot be read.
     pub(super) fn read(sectors: &'a Sectors, first: u64) -> Result<Self> {
         let mut trees: Vec<Descriptor<'a>> = Vec::new();
         let (mut end, mut is_terminated) = (first, false);

@@ -1,6 +1,9 @@
-//! The walk over all directories of a tree. Opening shows the entries that it finds, and
-//! goes on behind damage; applying changes keeps the records, and ends at damage, because
-//! it would write only what it has read.
+//! The walk over all directories of a tree.
+//!
+//! It has two visitors. Opening declares entries where they are shown, and continues after
+//! damage. Applying changes keeps each record where it stands, because directories are
+//! written from their records, and fails at damage, because records that were skipped would
+//! be lost.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -22,10 +25,10 @@ pub(super) const PIECE: u64 = 32 * SECTOR;
 /// could otherwise be read endlessly.
 pub(super) const MAX_BYTES: u64 = 256 << 20;
 
-/// The problem of a directory that cannot be listed where it is found.
+/// The problem of a directory that is too deep, or was listed before.
 pub(super) const NESTED: &str = "is nested too deep or in itself";
 
-/// A directory that is to be listed.
+/// A directory to list.
 pub(super) struct Directory<I> {
     /// Its number for the visitor.
     pub(super) id: I,
@@ -54,7 +57,7 @@ impl<I> Directory<I> {
 
 /// An entry of a directory.
 pub(super) struct Entry {
-    /// Its record, of several that of the first extent.
+    /// The record of its first extent.
     pub(super) raw: Vec<u8>,
     /// Its extents; of a directory one.
     pub(super) extents: Vec<Extent>,
@@ -73,7 +76,7 @@ impl Entry {
         }
     }
 
-    /// Returns whether the record behind it is of its next extent, if it has one.
+    /// Returns whether a record describes its next extent, if more extents follow.
     fn continues_in(&self, raw: &[u8]) -> bool {
         id_of(&self.raw) == id_of(raw) && raw[25] & DIRECTORY == 0
     }
@@ -94,13 +97,13 @@ impl Entry {
     }
 }
 
-/// A receiver of what the walk finds.
+/// A receiver of the records and entries of a walk.
 pub(super) trait Visit {
     /// The number of a directory.
     type Id;
 
-    /// Checks the record at an offset; `Err` has the length of one that is none. Returns
-    /// it if it is of an entry.
+    /// Checks the record at an offset; `Err` has the length of an invalid record. Returns
+    /// the record if it describes an entry.
     fn record<'r>(
         &mut self,
         directory: &Directory<Self::Id>,
@@ -108,7 +111,7 @@ pub(super) trait Visit {
         record: std::result::Result<&'r [u8], usize>,
     ) -> Result<Option<&'r [u8]>>;
 
-    /// Takes an entry. Returns the directory that is to be listed for it.
+    /// Takes an entry. Returns the directory to list for it.
     fn entry(
         &mut self,
         walk: &mut Walk<'_>,
@@ -116,14 +119,14 @@ pub(super) trait Visit {
         entry: Entry,
     ) -> Result<Option<Directory<Self::Id>>>;
 
-    /// Takes note of the end of a directory, whose subdirectories are listed next.
+    /// Ends a directory, whose subdirectories are listed next.
     fn listed(&mut self, directory: &Directory<Self::Id>) -> Result<()> {
         let _ = directory;
         Ok(())
     }
 
-    /// Takes note of a directory that cannot be listed, or not to its end; an error ends
-    /// the walk. `warning` is the message of a walk that goes on.
+    /// Takes the damage of a directory that cannot be listed, or only in part. An error
+    /// ends the walk; `warning` is the message if the walk continues.
     fn damage(
         &mut self,
         directory: &Directory<Self::Id>,
@@ -172,19 +175,17 @@ impl Walk<'_> {
             };
             self.left = left;
             let first = pending.len();
-            for inner in self.list(&directory, visit)? {
-                let problem = match inner.depth > MAX_DEPTH {
-                    _ if !seen.insert(inner.place) => "was shown before and is left empty".into(),
-                    true => format!("is deeper than {MAX_DEPTH}"),
-                    false => {
-                        pending.push(inner);
-                        continue;
-                    }
+            self.list(&directory, visit, &mut pending)?;
+            let is_refused =
+                |inner: &mut Directory<V::Id>| inner.depth > MAX_DEPTH || !seen.insert(inner.place);
+            for inner in pending.extract_if(first.., is_refused) {
+                let path = &inner.path;
+                let warning = match inner.depth > MAX_DEPTH {
+                    true => format!("/{path}: is deeper than {MAX_DEPTH}"),
+                    false => format!("/{path}: was shown before and is left empty"),
                 };
-                let warning = format!("/{}: {problem}", inner.path);
                 let (start, _) = self.bytes(inner.place);
-                let error = inner.damaged(start, NESTED);
-                visit.damage(&inner, warning, error)?;
+                visit.damage(&inner, warning, inner.damaged(start, NESTED))?;
             }
             // The first one is read next.
             pending[first..].reverse();
@@ -197,15 +198,15 @@ impl Walk<'_> {
         (u64::from(extent.block) * self.block, extent.size.into())
     }
 
-    /// Lists one directory, and returns its subdirectories.
+    /// Lists one directory, and adds its subdirectories to `pending`.
     fn list<V: Visit>(
         &mut self,
         directory: &Directory<V::Id>,
         visit: &mut V,
-    ) -> Result<Vec<Directory<V::Id>>> {
+        pending: &mut Vec<Directory<V::Id>>,
+    ) -> Result<()> {
         let (start, size) = self.bytes(directory.place);
-        let mut inner = Vec::new();
-        // An entry that has more extents.
+        // An entry with more extents to come.
         let mut unfinished: Option<Entry> = None;
         for offset in (start..start + size).step_by(PIECE as usize) {
             let mut piece = vec![0; (start + size - offset).min(PIECE) as usize];
@@ -219,17 +220,16 @@ impl Walk<'_> {
                     continue;
                 };
                 let last = unfinished.take_if(|last| !last.continues_in(raw));
-                inner.extend(self.finish(last, directory, visit)?);
+                pending.extend(self.finish(last, directory, visit)?);
                 let entry = unfinished.get_or_insert_with(|| Entry::new(raw));
                 entry.extents.push(extent_of(raw));
                 if raw[25] & (MORE_EXTENTS | DIRECTORY) != MORE_EXTENTS {
-                    inner.extend(self.finish(unfinished.take(), directory, visit)?);
+                    pending.extend(self.finish(unfinished.take(), directory, visit)?);
                 }
             }
         }
-        inner.extend(self.finish(unfinished, directory, visit)?);
-        visit.listed(directory)?;
-        Ok(inner)
+        pending.extend(self.finish(unfinished, directory, visit)?);
+        visit.listed(directory)
     }
 
     /// Passes an entry on with its attributes.

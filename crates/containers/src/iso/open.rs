@@ -1,4 +1,4 @@
-//! Declaring what is on a disc to a sink.
+//! Opening a disc: its entries are declared to a sink.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -85,7 +85,7 @@ pub(crate) fn read(
 /// A directory with its node.
 type Directory = directory::Directory<NodeId>;
 
-/// A visitor that adds what the walk finds to a disc.
+/// A visitor that adds the entries to a disc.
 struct Adder<'a> {
     disc: &'a mut Disc,
     sectors: &'a Arc<Sectors>,
@@ -199,7 +199,7 @@ impl Adder<'_> {
         self.warnings.push(format!("/{path}{name}: {text}"));
     }
 
-    /// Adds a directory, unless it has only what is shown elsewhere.
+    /// Adds a directory, unless all its entries are shown elsewhere.
     fn directory(
         &mut self,
         walk: &mut Walk<'_>,
@@ -352,7 +352,7 @@ fn raw(sectors: &Arc<Sectors>, file: &File<'_>, extent: Extent) -> Option<Mode2F
 }
 
 /// Returns the place of the directory at a block, according to its own record; `None` if
-/// there is none.
+/// no directory begins there.
 fn at_block(walk: &Walk<'_>, block: u32) -> Result<Option<record::Extent>> {
     let start = u64::from(block) * walk.block;
     let mut bytes = [0; RECORD + 1];

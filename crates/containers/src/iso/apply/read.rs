@@ -46,7 +46,7 @@ impl Disc {
         Ok(disc)
     }
 
-    /// Reads the tree of a descriptor, of which `left` bytes may have directories.
+    /// Reads the tree of a descriptor. Its directories may have at most `left` bytes.
     fn tree(
         &mut self,
         sectors: &Sectors,
@@ -200,7 +200,7 @@ impl Disc {
     }
 }
 
-/// A visitor that keeps all records of a tree.
+/// A visitor that keeps all records of a tree in their directories.
 struct Reader<'d> {
     disc: &'d mut Disc,
     /// The directories by their blocks. No two are in the same place.
