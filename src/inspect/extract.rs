@@ -8,8 +8,8 @@ use std::sync::mpsc::SyncSender;
 use indicatif::ProgressBar;
 
 use super::bounds::Bounds;
-use super::ordered::ordered;
 use super::path::{PathEntry, find};
+use super::pool::ordered;
 use super::walk::{Step, Walk};
 use super::{Archive, Contents, Error, Role};
 use crate::mount::{self, Bytes, FileKind, HeldIno, Ino, Vfs};
@@ -53,18 +53,16 @@ pub fn extract(
         started: AtomicU64::new(0),
         is_stopped: AtomicBool::new(false),
     };
-    let mut walked = Ok(());
     ordered(
         threads,
-        |push| walked = extract.walk(push),
+        |push| extract.walk(push),
         |job| extract.run(job),
         |ran: Result<(), Error>| {
             if let Err(error) = ran {
                 trouble(error);
             }
         },
-    );
-    walked
+    )
 }
 
 /// Something to be done by one of several threads.

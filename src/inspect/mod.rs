@@ -13,8 +13,8 @@ mod extract;
 mod hash;
 pub mod index;
 mod list;
-mod ordered;
 pub(crate) mod path;
+mod pool;
 mod queue;
 #[cfg(test)]
 mod queue_tests;

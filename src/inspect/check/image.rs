@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use crc32fast::Hasher as Crc32;
@@ -18,7 +18,7 @@ use super::output::Image;
 use super::subject::{Findings, Subject};
 use super::sums::Sums;
 use crate::inspect::Contents;
-use crate::inspect::ordered::ordered_within;
+use crate::inspect::pool::ordered;
 use crate::inspect::room::{Room, Taken};
 use hpimount_containers::io::{self, ReadAt};
 use hpimount_containers::volume::{DiscImage, Part};
@@ -27,9 +27,6 @@ use hpimount_containers::volume::{DiscImage, Part};
 /// image is read as a whole if the budget allows it, so that each thread decodes
 /// another block.
 const PIECE: u64 = 256 << 10;
-
-/// Minimum number of bytes that wait for the slowest checksum.
-const WAITING: u64 = 4 * PIECE;
 
 /// Part of the memory budget that the pieces of all images may have while they wait,
 /// and part of that for a piece.
@@ -56,21 +53,15 @@ impl Hashing {
         }
     }
 
-    /// Begins to hash an image, when others have left enough room.
+    /// Begins to hash an image.
     fn begin(&self, threads: usize, bytes: &dyn ReadAt) -> Share<'_> {
         let piece = self.longest_piece(bytes);
         let pieces_of = |bytes: u64| (bytes / piece).max(1) as usize;
         let others = self.images.fetch_add(1, Ordering::Relaxed);
-        let readers = (threads / (others + 1)).max(1);
-        let for_md5 = pieces_of(WAITING);
-        let waiting = (2 * readers).min(pieces_of(self.limit / 2)).max(for_md5);
         Share {
             hashing: self,
             piece,
-            readers: readers.min(waiting),
-            waiting,
-            for_md5,
-            _room: self.room.take((waiting + for_md5) * piece as usize),
+            readers: (threads / (others + 1)).clamp(1, pieces_of(self.limit / 2)),
         }
     }
 
@@ -92,9 +83,12 @@ struct Share<'h> {
     piece: u64,
     /// Number of threads that read it.
     readers: usize,
-    /// Number of pieces that wait for all checksums, and then for the MD5.
-    waiting: usize,
-    for_md5: usize,
+}
+
+/// A piece of an image that was read, with the room that it has until all checksums have
+/// it.
+struct Piece {
+    bytes: Vec<u8>,
     _room: Taken,
 }
 
@@ -237,10 +231,10 @@ impl ImageCheck<'_, '_> {
         let share = self.hashing.begin(self.subject.threads, &*image.bytes);
         // A thread of its own computes the MD5, which takes longer than the rest.
         let sums = thread::scope(|scope| {
-            let (sender, pieces) = sync_channel::<Arc<Vec<u8>>>(share.for_md5);
+            let (sender, pieces) = channel::<Arc<Piece>>();
             let md5 = scope.spawn(move || {
                 let mut md5 = Md5::new();
-                pieces.iter().for_each(|piece| md5.update(&**piece));
+                pieces.iter().for_each(|piece| md5.update(&piece.bytes));
                 md5.finalize()
             });
             let (crc32, sha1) = self.hash_but_md5(number, &*image.bytes, &share, sender)?;
@@ -282,7 +276,7 @@ impl ImageCheck<'_, '_> {
         number: usize,
         bytes: &dyn ReadAt,
         share: &Share<'_>,
-        md5: SyncSender<Arc<Vec<u8>>>,
+        md5: Sender<Arc<Piece>>,
     ) -> Option<(u32, [u8; 20])> {
         let output = self.subject.output;
         let mut pieces = Pieces {
@@ -297,19 +291,20 @@ impl ImageCheck<'_, '_> {
         output.expect(bytes.len());
         let has_ended = AtomicBool::new(false);
         let goes_on = || !has_ended.load(Ordering::Relaxed) && !output.is_broken();
-        let produce = |push: &mut dyn FnMut(Range<u64>)| {
+        let produce = |push: &mut dyn FnMut((Range<u64>, Taken))| {
             let mut start = 0;
             while start < bytes.len() && goes_on() {
                 let piece = share.piece_at(bytes, start);
                 start = piece.end;
-                push(piece);
+                let room = self.hashing.room.take((piece.end - piece.start) as usize);
+                push((piece, room));
             }
         };
-        let read = |range: Range<u64>| {
-            let piece = goes_on().then(|| read(bytes, &range));
+        let read = |(range, room)| {
+            let piece = goes_on().then(|| read(bytes, &range, room));
             (range, piece)
         };
-        let add = |(range, piece): (Range<u64>, Option<std::io::Result<Vec<u8>>>)| {
+        let add = |(range, piece): (Range<u64>, Option<std::io::Result<Piece>>)| {
             let Some(piece) = piece.filter(|_| goes_on()) else {
                 return;
             };
@@ -319,7 +314,7 @@ impl ImageCheck<'_, '_> {
             };
             has_ended.fetch_or(!goes_on, Ordering::Relaxed);
         };
-        ordered_within(share.waiting, share.readers, produce, read, add);
+        ordered(share.readers, produce, read, add);
         let Pieces {
             crc32,
             sha1,
@@ -336,7 +331,7 @@ struct Pieces<'a, 'r> {
     number: usize,
     findings: Findings<'a, 'r>,
     /// The thread that computes the MD5.
-    md5: SyncSender<Arc<Vec<u8>>>,
+    md5: Sender<Arc<Piece>>,
     crc32: Crc32,
     sha1: Sha1,
     /// True if all of them could be read.
@@ -345,16 +340,16 @@ struct Pieces<'a, 'r> {
 
 impl Pieces<'_, '_> {
     /// Adds the next piece. Returns whether reading should go on.
-    fn add(&mut self, piece: Vec<u8>) -> bool {
-        self.check.subject.output.read(piece.len() as u64);
+    fn add(&mut self, piece: Piece) -> bool {
+        self.check.subject.output.read(piece.bytes.len() as u64);
         if !self.is_sound {
             return true;
         }
         let piece = Arc::new(piece);
         // The thread ends earlier only if it has panicked, which the scope propagates.
         let is_taken = self.md5.send(piece.clone()).is_ok();
-        self.crc32.update(&piece);
-        self.sha1.update(&*piece);
+        self.crc32.update(&piece.bytes);
+        self.sha1.update(&piece.bytes);
         is_taken
     }
 
@@ -375,9 +370,12 @@ impl Pieces<'_, '_> {
     }
 }
 
-fn read(bytes: &dyn ReadAt, range: &Range<u64>) -> std::io::Result<Vec<u8>> {
-    let mut piece = vec![0; (range.end - range.start) as usize];
-    bytes.read_exact_at(&mut piece, range.start)?;
+fn read(bytes: &dyn ReadAt, range: &Range<u64>, room: Taken) -> std::io::Result<Piece> {
+    let mut piece = Piece {
+        bytes: vec![0; (range.end - range.start) as usize],
+        _room: room,
+    };
+    bytes.read_exact_at(&mut piece.bytes, range.start)?;
     Ok(piece)
 }
 
@@ -410,13 +408,10 @@ mod tests {
         let plain = Vec::new();
         let hashing = Hashing::new(64 << 20);
         let first = hashing.begin(256, &plain);
-        assert_eq!((first.readers, first.waiting, first.for_md5), (16, 16, 4));
-        let second = hashing.begin(3, &plain);
-        assert_eq!((second.readers, second.waiting), (1, 4));
-        drop((first, second));
-        let alone = Hashing::new(1 << 20);
-        let alone = alone.begin(1, &plain);
-        assert_eq!((alone.readers, alone.waiting), (1, 4));
+        assert_eq!(first.readers, 16);
+        assert_eq!(hashing.begin(3, &plain).readers, 1);
+        let small = Hashing::new(1 << 20);
+        assert_eq!(small.begin(256, &plain).readers, 1);
     }
 
     #[test]

@@ -37,6 +37,9 @@ pub(super) enum Job {
     },
 }
 
+/// Adds a job to the queue.
+pub(super) type Push<'a> = &'a mut dyn FnMut(Job);
+
 impl Job {
     /// Returns the solid block of the file.
     pub(super) fn lane(&self) -> Option<Key> {

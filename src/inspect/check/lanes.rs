@@ -7,63 +7,60 @@ use std::sync::Mutex;
 
 use super::job::Job;
 use crate::content::Key;
-use crate::inspect::queue::Queue;
 use crate::sync::lock;
 
 /// Maximum number of jobs that wait for a worker in particular. Further ones are
 /// run by any worker, which then shares the decoder with others.
 const MAX_WAITING: usize = 16 << 10;
 
-/// The jobs of a check.
-pub(super) struct Lanes<'q> {
-    jobs: &'q Queue<Job>,
-    taken: Mutex<Taken>,
-}
-
 /// The solid blocks that workers decode, with the jobs that wait for these
 /// workers.
+#[derive(Default)]
+pub(super) struct Lanes(Mutex<Taken>);
+
 #[derive(Default)]
 struct Taken {
     lanes: HashMap<Key, VecDeque<Job>>,
     waiting: usize,
 }
 
-impl<'q> Lanes<'q> {
-    /// Distributes the jobs of a queue.
-    pub(super) fn new(jobs: &'q Queue<Job>) -> Self {
-        Self {
-            jobs,
-            taken: Mutex::default(),
-        }
+impl Lanes {
+    /// Runs a job, and then the others of its lane that have come meanwhile. If another
+    /// worker is in the lane, leaves the job to it.
+    pub(super) fn run(&self, job: Job, run: impl Fn(Job)) {
+        let Some(lane) = job.lane() else {
+            return run(job);
+        };
+        let Some((job, is_first)) = self.begin(job, lane) else {
+            return;
+        };
+        run(job);
+        let next = || is_first.then(|| self.next_in(lane)).flatten();
+        std::iter::from_fn(next).for_each(run);
     }
 
-    /// Returns the next job of a worker, and its lane if it is the first one there:
-    /// the worker runs the others with [`Lanes::next_in`]. `None` at the end.
-    pub(super) fn next(&self) -> Option<(Job, Option<Key>)> {
-        loop {
-            let job = self.jobs.take()?;
-            let Some(lane) = job.lane() else {
-                return Some((job, None));
-            };
-            let mut taken = lock(&self.taken);
-            let has_room = taken.waiting < MAX_WAITING;
-            match taken.lanes.get_mut(&lane) {
-                Some(waiting) if has_room => {
-                    waiting.push_back(job);
-                    taken.waiting += 1;
-                }
-                Some(_) => return Some((job, None)),
-                None => {
-                    taken.lanes.insert(lane, VecDeque::new());
-                    return Some((job, Some(lane)));
-                }
+    /// Returns a job that the worker is to run, and whether it is the first one in its
+    /// lane; `None` if it waits for another worker.
+    fn begin(&self, job: Job, lane: Key) -> Option<(Job, bool)> {
+        let mut taken = lock(&self.0);
+        let has_room = taken.waiting < MAX_WAITING;
+        match taken.lanes.get_mut(&lane) {
+            Some(waiting) if has_room => {
+                waiting.push_back(job);
+                taken.waiting += 1;
+                None
+            }
+            Some(_) => Some((job, false)),
+            None => {
+                taken.lanes.insert(lane, VecDeque::new());
+                Some((job, true))
             }
         }
     }
 
     /// Returns the next job of a lane; gives the lane up after the last one.
-    pub(super) fn next_in(&self, lane: Key) -> Option<Job> {
-        let mut taken = lock(&self.taken);
+    fn next_in(&self, lane: Key) -> Option<Job> {
+        let mut taken = lock(&self.0);
         let job = taken.lanes.get_mut(&lane)?.pop_front();
         match job {
             Some(_) => taken.waiting -= 1,
@@ -75,6 +72,8 @@ impl<'q> Lanes<'q> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
     use crate::content::VolumeId;
     use crate::mount::{HeldIno, Ino};
@@ -107,31 +106,20 @@ mod tests {
 
     #[test]
     fn one_worker_gets_the_jobs_of_a_lane_in_order_and_others_what_follows() {
-        let jobs = Queue::new(10);
-        let lanes = Lanes::new(&jobs);
-        let adder = jobs.adder();
-        let all = [
-            (1, Some(1)),
-            (2, Some(1)),
-            (3, None),
-            (4, Some(1)),
-            (5, Some(2)),
-        ];
-        for (number, of) in all {
-            adder.add(job(number, of.map(lane)));
-        }
-        drop(adder);
-        let (first, taken) = lanes.next().unwrap();
-        assert_eq!((ino(&first), taken), (1, Some(lane(1))));
-        let (other, taken) = lanes.next().unwrap();
-        assert_eq!((ino(&other), taken), (3, None));
-        let (other, taken) = lanes.next().unwrap();
-        assert_eq!((ino(&other), taken), (5, Some(lane(2))));
-        assert!(lanes.next().is_none());
-        for number in [2, 4] {
-            assert_eq!(lanes.next_in(lane(1)).as_ref().map(ino), Some(number));
-        }
-        assert!(lanes.next_in(lane(1)).is_none());
-        assert!(lanes.next_in(lane(2)).is_none());
+        let lanes = Lanes::default();
+        let order = RefCell::new(Vec::new());
+        let note = |job: Job| order.borrow_mut().push(ino(&job));
+        lanes.run(job(1, Some(lane(1))), |first| {
+            note(first);
+            if order.borrow().len() > 1 {
+                return;
+            }
+            // Meanwhile, another worker gets these.
+            for (number, of) in [(2, Some(1)), (3, None), (4, Some(1)), (5, Some(2))] {
+                lanes.run(job(number, of.map(lane)), note);
+            }
+        });
+        assert_eq!(order.take(), [1, 3, 5, 2, 4]);
+        assert!(lock(&lanes.0).lanes.is_empty());
     }
 }

@@ -29,20 +29,17 @@ use self::covered::{HashedImages, ImageSources, Unsound};
 pub use self::dat::Dat;
 use self::finding::{Cause, Severity};
 use self::image::Hashing;
-use self::job::{Job, Workplace};
+use self::job::{Job, Push, Workplace};
 use self::lanes::Lanes;
 use self::output::CheckOutput;
 pub use self::output::{Style, Summary};
 use self::subject::Subject;
 use super::bounds::Bounds;
-use super::queue::{Adder, Queue};
+use super::pool::unordered;
 use super::walk::{Step, Walk};
 use super::{Archive, Contents, Entry, Error, Role};
 use crate::mount::{HeldIno, Ino, Meta, OpenCause, OpenError, Options, Prepared, Vfs};
 use hpimount_containers::volume::DiscImage;
-
-/// Maximum number of queued jobs.
-const MAX_WAITING: usize = 1024;
 
 /// Minimum size of a file that is read in several parts concurrently, if
 /// possible, and the size of a part; both in bytes.
@@ -164,15 +161,15 @@ struct Around {
 impl Check<'_, '_> {
     fn run(&self) {
         let output = self.workplace.subject.output;
-        let discs = self.with_workers(|jobs| self.walk(jobs));
+        let discs = self.with_workers(|push| self.walk(push));
         if self.plan.list.is_some() && discs == 0 && !output.is_broken() {
             self.unchecked("has no disc to compare with the list");
         }
         let unsound = self.workplace.unsound.take();
         if !unsound.is_empty() {
-            self.with_workers(|jobs| {
+            self.with_workers(|push| {
                 for hashed in &unsound {
-                    self.read_files_of(hashed, jobs);
+                    self.read_files_of(hashed, push);
                 }
             });
         }
@@ -180,44 +177,31 @@ impl Check<'_, '_> {
 
     /// Calls `produce` with a queue of jobs, which workers run. Returns its result
     /// after the last job.
-    fn with_workers<T>(&self, produce: impl FnOnce(&Adder<'_, Job>) -> T) -> T {
-        let queue = Queue::new(MAX_WAITING);
-        let lanes = Lanes::new(&queue);
-        let jobs = queue.adder();
-        std::thread::scope(|scope| {
-            for _ in 0..self.workplace.subject.threads {
-                scope.spawn(|| {
-                    let _ends = queue.ends_with_panic();
-                    let run = |job: Job| {
-                        // The reader of the output may be gone.
-                        if !self.workplace.subject.output.is_broken() {
-                            self.workplace.run(job);
-                        }
-                    };
-                    while let Some((job, lane)) = lanes.next() {
-                        run(job);
-                        let next = || lane.and_then(|lane| lanes.next_in(lane));
-                        std::iter::from_fn(next).for_each(run);
-                    }
-                });
+    fn with_workers<T>(&self, produce: impl FnOnce(Push<'_>) -> T) -> T {
+        let Subject {
+            output, threads, ..
+        } = self.workplace.subject;
+        let lanes = Lanes::default();
+        let run = |job: Job| {
+            // The reader of the output may be gone.
+            if !output.is_broken() {
+                self.workplace.run(job);
             }
-            let produced = produce(&jobs);
-            drop(jobs);
-            produced
-        })
+        };
+        unordered(threads, produce, |job| lanes.run(job, run))
     }
 
     /// Walks the tree and queues jobs. Returns the number of discs.
-    fn walk(&self, jobs: &Adder<'_, Job>) -> usize {
+    fn walk(&self, push: Push<'_>) -> usize {
         let Subject { vfs, output, .. } = self.workplace.subject;
         let root_ino = HeldIno::kept(Ino::ROOT);
-        let Some((root, hashed)) = self.archive(&root_ino, "", jobs) else {
+        let Some((root, hashed)) = self.archive(&root_ino, "", push) else {
             return 0;
         };
         let mut discs = usize::from(root.is_disc);
         let mut bounds = Bounds::new(&root, self.plan.expansion);
         let mut enters = true;
-        self.together(&root_ino, "", jobs);
+        self.together(&root_ino, "", push);
         let mut walk = Walk::new(root_ino, String::new());
         // The root of the source, and the archives around the walk.
         let mut around = vec![hashed];
@@ -242,7 +226,7 @@ impl Check<'_, '_> {
             }
             match step.entry.role {
                 Role::Directory => {
-                    self.together(&step.entry.ino, &step.path, jobs);
+                    self.together(&step.entry.ino, &step.path, push);
                     walk.enter(step);
                 }
                 Role::Inside if !enters => {}
@@ -252,11 +236,11 @@ impl Check<'_, '_> {
                         enters = false;
                         continue;
                     }
-                    if let Some((archive, hashed)) = self.archive(&step.entry.ino, &step.path, jobs)
+                    if let Some((archive, hashed)) = self.archive(&step.entry.ino, &step.path, push)
                     {
                         discs += usize::from(archive.is_disc);
                         bounds.store(archives, || archive.stored);
-                        self.together(&step.entry.ino, &step.path, jobs);
+                        self.together(&step.entry.ino, &step.path, push);
                         around.push(hashed);
                         walk.enter(step);
                     }
@@ -266,7 +250,7 @@ impl Check<'_, '_> {
                         output.summary.files.add(1);
                         match self.covering(&around, &step.entry) {
                             Some(hashed) => hashed.add_file(step.entry.size),
-                            None => self.file(step, is_asset, jobs),
+                            None => self.file(step, is_asset, push),
                         }
                     }
                 }
@@ -278,7 +262,7 @@ impl Check<'_, '_> {
     }
 
     /// Queues the files that are parts of images that could not be read.
-    fn read_files_of(&self, hashed: &HashedImages, jobs: &Adder<'_, Job>) {
+    fn read_files_of(&self, hashed: &HashedImages, push: Push<'_>) {
         let Subject { vfs, output, .. } = self.workplace.subject;
         let images = match Contents(vfs).archive(*hashed.directory) {
             Ok(archive) => ImageSources::of(archive.images),
@@ -311,7 +295,7 @@ impl Check<'_, '_> {
                         output.expect(step.entry.size);
                         output.read(step.entry.size);
                     } else {
-                        self.file(step, is_asset, jobs);
+                        self.file(step, is_asset, push);
                     }
                 }
                 Role::AssetDirectory | Role::Generated | Role::Link { .. } => {}
@@ -352,7 +336,7 @@ impl Check<'_, '_> {
         &self,
         directory: &HeldIno,
         path_of_directory: &str,
-        jobs: &Adder<'_, Job>,
+        push: Push<'_>,
     ) -> Option<(Archive, Option<Around>)> {
         let path = path_of_directory
             .strip_suffix(".d")
@@ -396,7 +380,7 @@ impl Check<'_, '_> {
                 numbers,
                 path: path.to_owned(),
             };
-            jobs.add(job);
+            push(job);
         }
         let sources = ImageSources::of(images);
         Some((archive, Some(Around { hashed, sources })))
@@ -404,17 +388,17 @@ impl Check<'_, '_> {
 
     /// Queues the check of the assets of a directory together, if there is one. The walk finds why
     /// a directory cannot be entered.
-    fn together(&self, directory: &HeldIno, path: &str, jobs: &Adder<'_, Job>) {
+    fn together(&self, directory: &HeldIno, path: &str, push: Push<'_>) {
         let vfs = self.workplace.subject.vfs;
         let is_shown = self.plan.options.meta != Meta::Off;
         if is_shown && vfs.assets().is_checked_as_a_whole(**directory) == Ok(true) {
             let (directory, path) = (directory.clone(), path.to_owned());
-            jobs.add(Job::Together { directory, path });
+            push(Job::Together { directory, path });
         }
     }
 
     /// Queues a file, in parts if that is possible.
-    fn file(&self, step: Step, is_asset: bool, jobs: &Adder<'_, Job>) {
+    fn file(&self, step: Step, is_asset: bool, push: Push<'_>) {
         let Step { path, entry } = step;
         let Subject { vfs, output, .. } = self.workplace.subject;
         let contents = Contents(vfs);
@@ -433,12 +417,12 @@ impl Check<'_, '_> {
             !has_sum && contents.is_divisible(*entry.ino) == Ok(true)
         };
         if is_asset || entry.size < LARGE || !is_divisible() {
-            return jobs.add(file(0..entry.size, true));
+            return push(file(0..entry.size, true));
         }
         let mut start = 0;
         while start < entry.size {
             let end = entry.size.min(start + PART);
-            jobs.add(file(start..end, false));
+            push(file(start..end, false));
             start = end;
         }
     }

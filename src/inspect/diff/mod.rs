@@ -35,7 +35,7 @@ pub use self::output::{DiffCounts, Style};
 use self::pairs::{Directories, Item, Pairs};
 use self::record::{Nature, Record};
 use super::bounds::{Bounds, EXPANSION};
-use super::ordered::ordered;
+use super::pool::ordered;
 use super::{Contents, Error, Role, Trouble};
 use crate::mount::{HeldIno, Ino, Meta, Options, Prepared, Vfs};
 use crate::namespace::companion::Shows;

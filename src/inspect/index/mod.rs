@@ -19,7 +19,7 @@ pub use self::database::{Database, TextIndex};
 use self::jobs::{Job, Jobs};
 use super::bounds::Bounds;
 use super::hash::sha256;
-use super::ordered::ordered;
+use super::pool::unordered;
 use super::room::{Room, Taken};
 use super::shown::Shown;
 use super::texts::{self, MAX_TEXT};
@@ -169,12 +169,11 @@ pub fn index(
         room: Room::new(vfs.reader().budget().limit() / PART_OF_BUDGET),
         is_over: AtomicBool::new(false),
     };
-    let mut walked = Ok(());
     let walk = |push: &mut dyn FnMut(Job)| {
         let bounds = Bounds::new(&source, expansion);
-        walked = Jobs::new(vfs, bounds, &indexer.most, push).queue(&indexer.is_over);
+        Jobs::new(vfs, bounds, &indexer.most, push).queue(&indexer.is_over)
     };
-    ordered(threads, walk, |job| indexer.run(job), |()| {});
+    let walked = unordered(threads, walk, |job| indexer.run(job));
     indexer.left_out.into_inner().map_or(walked, Err)
 }
 

@@ -1,0 +1,103 @@
+//! Running jobs on several threads.
+
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+use std::thread::scope;
+
+use super::queue::Queue;
+
+/// Maximum number of queued jobs, and of results that wait for one before them. What has
+/// many bytes takes [`Room`](super::room::Room) as well.
+const MAX_WAITING: usize = 1024;
+
+/// Runs the jobs that `produce` passes to its argument with `run`, on `threads`
+/// threads, and returns the result of `produce` after the last job. `produce` runs on the
+/// calling thread and waits when it is far ahead.
+///
+/// A panic of a job is propagated.
+pub(super) fn unordered<J: Send, T>(
+    threads: usize,
+    produce: impl FnOnce(&mut dyn FnMut(J)) -> T,
+    run: impl Fn(J) + Sync,
+) -> T {
+    let queue = Queue::new(MAX_WAITING);
+    let jobs = queue.adder();
+    scope(|scope| {
+        for _ in 0..threads.max(1) {
+            scope.spawn(|| {
+                let _ends = queue.ends_with_panic();
+                std::iter::from_fn(|| queue.take()).for_each(&run);
+            });
+        }
+        let produced = produce(&mut |job| jobs.add(job));
+        drop(jobs);
+        produced
+    })
+}
+
+/// Like [`unordered`], and passes the results of the jobs to `consume` in the order of
+/// the jobs, on one thread of its own.
+///
+/// A panic of `consume` is propagated, too.
+pub(super) fn ordered<J: Send, R: Send, T>(
+    threads: usize,
+    produce: impl FnOnce(&mut dyn FnMut(J)) -> T,
+    run: impl Fn(J) -> R + Sync,
+    mut consume: impl FnMut(R) + Send,
+) -> T {
+    let (results, in_order) = sync_channel::<Receiver<R>>(MAX_WAITING);
+    scope(|scope| {
+        scope.spawn(move || {
+            for result in in_order {
+                // Without a result, its job has panicked.
+                if let Ok(result) = result.recv() {
+                    consume(result);
+                }
+            }
+        });
+        let produce = move |push: &mut dyn FnMut((J, Sender<R>))| {
+            produce(&mut |job| {
+                let (result, receiver) = channel();
+                // `consume` ends earlier only if it has panicked, which the scope
+                // propagates.
+                let _ = results.send(receiver);
+                push((job, result));
+            })
+        };
+        unordered(threads, produce, |(job, result)| {
+            // Nobody receives it if `consume` has panicked.
+            let _ = result.send(run(job));
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_the_order_of_their_jobs() {
+        let mut squares = Vec::new();
+        let numbers = |push: &mut dyn FnMut(u64)| (0..5000).for_each(push);
+        let square = |number: u64| {
+            if number.is_multiple_of(7) {
+                std::thread::yield_now();
+            }
+            number * number
+        };
+        ordered(4, numbers, square, |result| squares.push(result));
+        assert!(
+            squares
+                .into_iter()
+                .eq((0..5000).map(|number| number * number))
+        );
+    }
+
+    #[test]
+    fn a_panic_of_a_job_is_propagated() {
+        for count in [1, 5000] {
+            let numbers = |push: &mut dyn FnMut(u64)| (0..count).for_each(push);
+            let run = || ordered(2, numbers, |_| panic!("expected"), |(): ()| {});
+            assert!(std::panic::catch_unwind(run).is_err(), "{count}");
+        }
+    }
+}
