@@ -1,7 +1,8 @@
 //! Expansion limits, which protect walks from zip bombs: a few kilobytes can show a
 //! million archives in archives, or petabytes.
 
-use super::Archive;
+use super::{Archive, Contents};
+use crate::mount::{Ino, Vfs};
 
 /// Bytes of a MiB.
 const MIB: u64 = 1 << 20;
@@ -34,9 +35,21 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// Begins a walk of a source, which may read `expansion` bytes for each of
-    /// its bytes, and enter as many archives in archives for each MiB.
-    pub(crate) fn new(source: &Archive, expansion: u64) -> Self {
+    /// Begins a walk below a directory, which may read `expansion` bytes for each byte of
+    /// the source, and enter as many archives in archives for each MiB.
+    pub(crate) fn of(vfs: &Vfs, directory: Ino, expansion: u64) -> Self {
+        let archive = Contents(vfs).archive(directory);
+        // Files made of assets are in no archive of their own.
+        let archive = archive.or_else(|_| Contents(vfs).archive(Ino::ROOT));
+        Self::new(&archive.unwrap_or_default(), expansion)
+    }
+
+    /// Returns bounds that nothing exceeds.
+    pub(super) fn none() -> Self {
+        Self::new(&Archive::default(), u64::MAX)
+    }
+
+    fn new(source: &Archive, expansion: u64) -> Self {
         Self {
             expansion,
             is_container: source.is_container,

@@ -7,11 +7,10 @@ use std::sync::mpsc::SyncSender;
 
 use indicatif::ProgressBar;
 
-use super::bounds::Bounds;
 use super::path::{PathEntry, find};
 use super::pool::ordered;
 use super::walk::{Step, Walk};
-use super::{Archive, Contents, Error, Role};
+use super::{Contents, Error, Role};
 use crate::mount::{self, Bytes, FileKind, HeldIno, Ino, Vfs};
 use crate::namespace::companion::CONVERTED;
 use crate::source::ExtractTask;
@@ -113,53 +112,36 @@ impl Extract<'_> {
             push(Job::File(ino, found.path));
             return Ok(());
         }
-        // Files made of assets are in no archive of their own.
-        let contents = Contents(self.vfs);
-        let archive = contents.archive(*ino);
-        let archive = archive.or_else(|_| contents.archive(Ino::ROOT));
-        let archive = archive.unwrap_or_default();
-        let mut bounds = Bounds::new(&archive, self.style.expansion);
-        let name = match &*found.path {
-            "" => "the source".to_owned(),
-            path => format!("{path}:"),
-        };
-        let left_out = |problem| Error::LeftOut(format!("{name} {problem}"));
-        if !found.path.is_empty() {
-            self.send(ExtractTask::Directory(found.path.clone()))?;
+        let start = found.path;
+        if !start.is_empty() {
+            self.send(ExtractTask::Directory(start.clone()))?;
         }
-        let mut walk = Walk::new(ino, found.path);
+        let mut walk = Walk::within(self.vfs, ino, start.clone(), self.style.expansion);
+        walk.shows_archives = self.style.nested;
+        let missed = |missed| Error::missed(missed, &start);
         while let Some(step) = walk.next(self.vfs) {
             if self.is_stopped.load(Ordering::Relaxed) {
                 return Err(stopped());
             }
-            let mut step = match step {
+            let step = match step.map_err(missed) {
                 Ok(step) => step,
-                Err((path, error)) => {
-                    push(Job::Trouble(Error::path(&path, error)));
+                Err(error @ Error::LeftOut(_)) => return Err(error),
+                Err(error) => {
+                    push(Job::Trouble(error));
                     continue;
                 }
             };
-            contents.measure(&mut step.entry);
-            let archives = walk.archives();
-            let read = bounds.read(archives, step.entry.size);
-            read.map_err(left_out)?;
             match step.entry.role {
                 Role::Directory => self.enter(&mut walk, step)?,
-                Role::Inside if self.style.nested => {
-                    bounds.enter(archives).map_err(left_out)?;
-                    match self.archive(&step) {
-                        Ok(Some(archive)) => {
-                            bounds.store(archives, || archive.stored);
-                            self.enter(&mut walk, step)?;
-                        }
-                        Ok(None) => {}
-                        Err(error) => push(Job::Trouble(error)),
-                    }
-                }
+                Role::Inside => match self.is_archive(&step) {
+                    Ok(true) => self.enter(&mut walk, step)?,
+                    Ok(false) => {}
+                    Err(error) => push(Job::Trouble(error)),
+                },
                 Role::AssetDirectory if self.style.meta && step.entry.name != CONVERTED => {
                     self.enter(&mut walk, step)?;
                 }
-                Role::Inside | Role::AssetDirectory => {}
+                Role::AssetDirectory => {}
                 Role::File { .. } | Role::Generated => {
                     self.bar.inc_length(step.entry.size);
                     push(Job::File(step.entry.ino, step.path));
@@ -171,8 +153,7 @@ impl Extract<'_> {
                     }
                     // Of what is chosen, links need not lead to what is chosen as well.
                     Ok(found) if found.attr.kind == FileKind::File => {
-                        let read = bounds.read(archives, found.attr.size);
-                        read.map_err(left_out)?;
+                        walk.read(found.attr.size).map_err(missed)?;
                         self.bar.inc_length(found.attr.size);
                         push(Job::File(HeldIno::kept(found.attr.ino), step.path));
                     }
@@ -190,18 +171,18 @@ impl Extract<'_> {
     /// Makes a directory, and continues with what is in it.
     fn enter(&self, walk: &mut Walk, step: Step) -> Result<(), Error> {
         self.send(ExtractTask::Directory(step.path.clone()))?;
-        walk.enter(step);
+        walk.enter(self.vfs, step);
         Ok(())
     }
 
-    /// Returns the archive that a file which looks like one is, if it is one.
-    fn archive(&self, inside: &Step) -> Result<Option<Archive>, Error> {
+    /// Returns whether a file which looks like an archive is one.
+    fn is_archive(&self, inside: &Step) -> Result<bool, Error> {
         let failed = |error| Error::path(&inside.path, error);
         let archive = Contents(self.vfs).archive(*inside.entry.ino);
         let archive = archive.map_err(failed)?;
         match archive.problem {
-            None => Ok(Some(archive)),
-            Some(bytes::Error::UnknownFormat) => Ok(None),
+            None => Ok(true),
+            Some(bytes::Error::UnknownFormat) => Ok(false),
             Some(problem) => Err(Error::path(&inside.path, problem)),
         }
     }

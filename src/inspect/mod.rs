@@ -32,6 +32,7 @@ pub use self::list::{ListStyle, SortKey, list};
 
 use std::io;
 
+use self::walk::Missed;
 use crate::mount::OpenError;
 
 /// The reason why inspecting a source failed.
@@ -70,6 +71,15 @@ impl Error {
         Self::Path {
             path: path.to_owned(),
             trouble: trouble.into(),
+        }
+    }
+
+    /// The error of a walk of what is at a path.
+    fn missed(missed: Missed, at: &str) -> Self {
+        match (missed, at) {
+            (Missed::Unlisted(path, error), _) => Self::path(&path, error),
+            (Missed::LeftOut(problem), "") => Self::LeftOut(format!("the source {problem}")),
+            (Missed::LeftOut(problem), _) => Self::LeftOut(format!("{at}: {problem}")),
         }
     }
 }

@@ -1,9 +1,11 @@
-//! Walking everything below a directory, depth first, with little memory.
+//! Walking everything below a directory, depth first, with little memory and within
+//! bounds.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
+use super::bounds::Bounds;
 use crate::inspect::{Contents, Entry, Role};
-use crate::mount::{self, HeldIno, Vfs};
+use crate::mount::{self, HeldIno, Ino, Vfs};
 use crate::namespace::joined;
 
 /// Number of entries listed at a time.
@@ -58,6 +60,14 @@ pub(crate) struct Walk {
     levels: Vec<Level>,
     /// Path of the innermost directory.
     path: String,
+    pub(super) bounds: Bounds,
+    /// True if the sizes of files count, and are determined.
+    pub(crate) counts_sizes: bool,
+    /// True if it comes to the directories that show archives; false after one that exceeds
+    /// the bounds.
+    pub(crate) shows_archives: bool,
+    /// Files with several names that it has come to.
+    linked: HashSet<Ino>,
 }
 
 /// An entry of a walk.
@@ -68,54 +78,120 @@ pub(crate) struct Step {
     pub(crate) entry: Entry,
 }
 
+/// What a walk does not come to.
+pub(crate) enum Missed {
+    /// The entries of a directory that cannot be listed, with its path.
+    Unlisted(String, mount::Error),
+    /// What exceeds the bounds: everything after this, or all archives in archives.
+    LeftOut(String),
+}
+
+impl Missed {
+    /// Returns the path, empty for the source, and the reason.
+    pub(crate) fn explained(self) -> (String, String) {
+        match self {
+            Self::Unlisted(path, error) => (path, error.to_string()),
+            Self::LeftOut(problem) => (String::new(), problem),
+        }
+    }
+}
+
 impl Walk {
     /// Creates a walk of everything below a directory with this path.
     pub(crate) fn new(directory: HeldIno, path: String) -> Self {
-        let mut walk = Self {
-            levels: Vec::new(),
+        Self {
+            levels: vec![Level {
+                entries: Listing::of(directory),
+                outer: 0,
+                archives: 0,
+            }],
             path,
-        };
-        walk.push(directory, 0, 0);
-        walk
+            bounds: Bounds::none(),
+            counts_sizes: false,
+            shows_archives: true,
+            linked: HashSet::new(),
+        }
     }
 
-    fn push(&mut self, directory: HeldIno, outer: usize, archives: usize) {
-        self.levels.push(Level {
-            entries: Listing::of(directory),
-            outer,
-            archives,
-        });
+    /// Creates a walk that reads at most `expansion` bytes for each byte of the source.
+    pub(crate) fn within(vfs: &Vfs, directory: HeldIno, path: String, expansion: u64) -> Self {
+        Self {
+            bounds: Bounds::of(vfs, *directory, expansion),
+            counts_sizes: true,
+            ..Self::new(directory, path)
+        }
     }
 
-    /// Returns the next entry. A directory that cannot be listed is an error,
-    /// with its path, after which the walk continues.
-    pub(crate) fn next(&mut self, vfs: &Vfs) -> Option<Result<Step, (String, mount::Error)>> {
+    /// Returns the next entry. After a directory that cannot be listed, and after the first
+    /// archive that exceeds the bounds, the walk continues without these; it ends with an
+    /// entry that exceeds them.
+    pub(crate) fn next(&mut self, vfs: &Vfs) -> Option<Result<Step, Missed>> {
         loop {
             let level = self.levels.last_mut()?;
-            let Some(entry) = level.entries.next(vfs) else {
+            let Some(listed) = level.entries.next(vfs) else {
                 self.path.truncate(level.outer);
                 self.levels.pop();
                 continue;
             };
-            let step = entry.map(|entry| Step {
-                path: joined(&self.path, &entry.name),
-                entry,
-            });
-            return Some(step.map_err(|error| (self.path.clone(), error)));
+            let step = self.step(vfs, listed);
+            let is_archive = |step: &Step| step.entry.role == Role::Inside;
+            if self.shows_archives || !step.as_ref().is_ok_and(is_archive) {
+                return Some(step);
+            }
         }
     }
 
+    /// Counts an entry that was listed.
+    fn step(&mut self, vfs: &Vfs, listed: mount::Result<Entry>) -> Result<Step, Missed> {
+        let mut entry = listed.map_err(|error| Missed::Unlisted(self.path.clone(), error))?;
+        if self.counts_sizes {
+            Contents(vfs).measure(&mut entry);
+        }
+        let size = if self.counts_sizes { entry.size } else { 0 };
+        self.read(size).inspect_err(|_| self.levels.clear())?;
+        if entry.role == Role::Inside && self.shows_archives {
+            let entered = self.bounds.enter(self.archives());
+            let left_out = entered.inspect_err(|_| self.shows_archives = false);
+            left_out.map_err(Missed::LeftOut)?;
+        }
+        Ok(Step {
+            path: joined(&self.path, &entry.name),
+            entry,
+        })
+    }
+
+    /// Counts bytes, or more bytes, of the entry that was just returned.
+    pub(crate) fn read(&mut self, bytes: u64) -> Result<(), Missed> {
+        let read = self.bounds.read(self.archives(), bytes);
+        read.map_err(Missed::LeftOut)
+    }
+
     /// Enters the directory that was just returned.
-    pub(crate) fn enter(&mut self, step: Step) {
-        let outer = self.path.len();
-        let archives = self.archives() + usize::from(step.entry.role == Role::Inside);
+    pub(crate) fn enter(&mut self, vfs: &Vfs, step: Step) {
+        let Entry { ino, role, .. } = step.entry;
+        let archives = self.archives();
+        let is_archive = role == Role::Inside;
+        if is_archive {
+            let archive = || Contents(vfs).archive(*ino).unwrap_or_default();
+            self.bounds.store(archives, || archive().stored);
+        }
+        self.levels.push(Level {
+            entries: Listing::of(ino),
+            outer: self.path.len(),
+            archives: archives + usize::from(is_archive),
+        });
         self.path = step.path;
-        self.push(step.entry.ino, outer, archives);
     }
 
     /// Returns the number of archives, below the start of the walk, around the
     /// entry that was just returned.
     pub(crate) fn archives(&self) -> usize {
         self.levels.last().map_or(0, |level| level.archives)
+    }
+
+    /// Returns whether the walk comes to a file for the first time, and not to another
+    /// name of one.
+    pub(crate) fn is_first_link(&mut self, entry: &Entry) -> bool {
+        entry.links == 1 || self.linked.insert(*entry.ino)
     }
 }

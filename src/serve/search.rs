@@ -13,9 +13,8 @@ use super::names::Collected;
 use super::route::{Progress, Query};
 use super::site::{Place, Share, Site};
 use super::texts::Words;
-use crate::inspect::bounds::{Bounds, EXPANSION};
-use crate::inspect::walk::Walk;
-use crate::inspect::{Contents, Role};
+use crate::inspect::walk::{Missed, Walk};
+use crate::inspect::{Contents, EXPANSION, Role};
 use crate::mount::{FileKind, HeldIno, Ino};
 
 /// Interval between checks of a tree that follows edits for changed texts.
@@ -54,36 +53,28 @@ pub(super) fn collect(share: &Share) {
 /// Collects the paths of all listed entries, and of those in archives.
 fn collect_names(site: &Arc<Site>) {
     let vfs = site.vfs();
-    let contents = Contents(vfs);
-    let source = contents.archive(Ino::ROOT).unwrap_or_default();
-    let mut bounds = Bounds::new(&source, EXPANSION);
-    let mut walk = Walk::new(HeldIno::kept(Ino::ROOT), String::new());
+    let root = HeldIno::kept(Ino::ROOT);
+    let mut walk = Walk::within(vfs, root, String::new(), EXPANSION);
+    walk.counts_sizes = false;
     let mut progress = Collected::Done;
     while let Some(step) = walk.next(vfs) {
-        // The directory cannot be listed.
-        let Ok(step) = step else {
-            continue;
-        };
-        // Companions of assets have names of their own only inside.
-        if step.entry.role == Role::AssetDirectory {
-            continue;
-        }
-        let archives = walk.archives();
-        let is_archive = step.entry.role == Role::Inside;
-        if bounds.read(archives, 0).is_err() || is_archive && bounds.enter(archives).is_err() {
-            progress = Collected::Partial;
-            break;
-        }
-        if !is_archive && !site.common.names.add(&step.path) {
-            progress = Collected::Partial;
-            break;
-        }
-        if is_archive || step.entry.role == Role::Directory {
-            if is_archive {
-                let archive = || contents.archive(*step.entry.ino).unwrap_or_default();
-                bounds.store(archives, || archive().stored);
+        let is_collected = match step {
+            Err(Missed::LeftOut(_)) => false,
+            // Companions of assets have names of their own only inside.
+            Ok(step) if step.entry.role == Role::AssetDirectory => true,
+            Ok(step) => {
+                let is_archive = step.entry.role == Role::Inside;
+                let is_added = is_archive || site.common.names.add(&step.path);
+                if is_archive || step.entry.role == Role::Directory {
+                    walk.enter(vfs, step);
+                }
+                is_added
             }
-            walk.enter(step);
+            Err(Missed::Unlisted(..)) => true,
+        };
+        if !is_collected {
+            progress = Collected::Partial;
+            break;
         }
     }
     site.common.names.end(progress);

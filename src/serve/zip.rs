@@ -10,11 +10,11 @@ use super::answer::{Answer, Broken, Pieces, Policy, Refusal};
 use super::file::disposition;
 use super::site::{Place, Site, streamed};
 use crate::content::{Access, BLOCK_SIZE};
+use crate::inspect::Role;
 use crate::inspect::bounds::{Bounds, EXPANSION};
-use crate::inspect::walk::{Step, Walk};
-use crate::inspect::{Contents, Role};
+use crate::inspect::walk::Walk;
 use crate::memory::budget::Charge;
-use crate::mount::{Error, FileKind, HeldIno, Ino, Vfs};
+use crate::mount::{Error, FileKind, HeldIno, Vfs};
 
 /// The first number that needs the larger fields of Zip64.
 const LARGE: u64 = u32::MAX as u64;
@@ -45,13 +45,12 @@ pub(super) fn answer(site: &Arc<Site>, path: &str) -> Result<Answer, Refusal> {
     };
     let answer = Answer::text(Policy::Contents, "application/zip", Bytes::new())
         .with("content-disposition", disposition(&format!("{name}.zip")));
-    let contents = Contents(&vfs);
     let ino = place.found.attr.ino;
-    let archive = contents.archive(ino);
-    let archive = archive.or_else(|_| contents.archive(Ino::ROOT));
+    let mut walk = Walk::new(HeldIno::kept(ino), String::new());
+    walk.shows_archives = false;
     let zip = Zip {
-        bounds: Bounds::new(&archive.unwrap_or_default(), EXPANSION),
-        walk: Walk::new(HeldIno::kept(ino), String::new()),
+        bounds: Bounds::of(&vfs, ino, EXPANSION),
+        walk,
         charge: vfs
             .reader()
             .budget()
@@ -119,18 +118,19 @@ impl Zip {
             self.state = State::Directory(0);
             return Ok(());
         };
-        let step = step.map_err(|(path, error)| Broken::because(&path, error))?;
+        let step = step.map_err(|missed| {
+            let (path, cause) = missed.explained();
+            Broken::because(&path, cause)
+        })?;
         let path = step.path.clone();
         let failed = |error| Broken::because(&path, error);
         // Companions are not part of it, as for `hpi extract`.
-        if step.entry.role == Role::Inside {
-            return Ok(());
-        }
         if step.entry.role == Role::AssetDirectory && !self.vfs.is_generated(*step.entry.ino) {
             return Ok(());
         }
         let attr = self.vfs.getattr(*step.entry.ino).map_err(failed)?;
-        // Files of a folder on disk have no bound; generated ones have.
+        // Files of a folder on disk have no bound; generated ones have, which the walk does
+        // not know.
         let made = usize::from(self.vfs.is_generated(*step.entry.ino));
         let counted = self.bounds.read(self.walk.archives() + made, attr.size);
         counted.map_err(|error| Broken::because(&path, error))?;
@@ -156,7 +156,7 @@ impl Zip {
                 entry.start(out);
                 entry.end(out);
                 self.add(entry)?;
-                self.enter(step);
+                self.walk.enter(&self.vfs, step);
             }
             FileKind::Symlink => {
                 let target = self.vfs.readlink(*step.entry.ino).map_err(failed)?;
@@ -178,10 +178,6 @@ impl Zip {
             }
         }
         Ok(())
-    }
-
-    fn enter(&mut self, step: Step) {
-        self.walk.enter(step);
     }
 
     /// Keeps an entry for the directory.

@@ -19,7 +19,6 @@ mod output;
 mod subject;
 mod sums;
 
-use std::collections::HashSet;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -34,7 +33,6 @@ use self::lanes::Lanes;
 use self::output::CheckOutput;
 pub use self::output::{Style, Summary};
 use self::subject::Subject;
-use super::bounds::Bounds;
 use super::pool::unordered;
 use super::walk::{Step, Walk};
 use super::{Archive, Contents, Entry, Error, Role};
@@ -163,7 +161,8 @@ impl Check<'_, '_> {
         let output = self.workplace.subject.output;
         let discs = self.with_workers(|push| self.walk(push));
         if self.plan.list.is_some() && discs == 0 && !output.is_broken() {
-            self.unchecked("has no disc to compare with the list");
+            let cause = Cause::text(&"has no disc to compare with the list");
+            self.find(Severity::NotChecked, "", cause);
         }
         let unsound = self.workplace.unsound.take();
         if !unsound.is_empty() {
@@ -199,54 +198,39 @@ impl Check<'_, '_> {
             return 0;
         };
         let mut discs = usize::from(root.is_disc);
-        let mut bounds = Bounds::new(&root, self.plan.expansion);
-        let mut enters = true;
         self.together(&root_ino, "", push);
-        let mut walk = Walk::new(root_ino, String::new());
+        let mut walk = Walk::within(vfs, root_ino, String::new(), self.plan.expansion);
         // The root of the source, and the archives around the walk.
         let mut around = vec![hashed];
-        let mut linked = HashSet::new();
         while let Some(step) = walk.next(vfs) {
             if output.is_broken() {
                 break;
             }
             self.leave(&mut around, walk.archives() + 1);
-            let mut step = match step {
+            let step = match step {
                 Ok(step) => step,
-                Err((path, error)) => {
-                    self.find(Severity::NotChecked, &path, Cause::text(&error));
+                Err(missed) => {
+                    let (path, cause) = missed.explained();
+                    self.find(Severity::NotChecked, &path, Cause::text(&cause));
                     continue;
                 }
             };
-            Contents(vfs).measure(&mut step.entry);
-            let archives = walk.archives();
-            if let Err(problem) = bounds.read(archives, step.entry.size) {
-                self.unchecked(&problem);
-                break;
-            }
             match step.entry.role {
                 Role::Directory => {
                     self.together(&step.entry.ino, &step.path, push);
-                    walk.enter(step);
+                    walk.enter(vfs, step);
                 }
-                Role::Inside if !enters => {}
                 Role::Inside => {
-                    if let Err(problem) = bounds.enter(archives) {
-                        self.unchecked(&problem);
-                        enters = false;
-                        continue;
-                    }
                     if let Some((archive, hashed)) = self.archive(&step.entry.ino, &step.path, push)
                     {
                         discs += usize::from(archive.is_disc);
-                        bounds.store(archives, || archive.stored);
                         self.together(&step.entry.ino, &step.path, push);
                         around.push(hashed);
-                        walk.enter(step);
+                        walk.enter(vfs, step);
                     }
                 }
                 Role::File { is_asset } => {
-                    if is_first_link(&step.entry, &mut linked) {
+                    if walk.is_first_link(&step.entry) {
                         output.summary.files.add(1);
                         match self.covering(&around, &step.entry) {
                             Some(hashed) => hashed.add_file(step.entry.size),
@@ -272,8 +256,8 @@ impl Check<'_, '_> {
             }
         };
         let mut left = hashed.files();
+        // The first walk has counted them.
         let mut walk = Walk::new(hashed.directory.clone(), hashed.path.clone());
-        let mut linked = HashSet::new();
         while left > 0
             && !output.is_broken()
             && let Some(step) = walk.next(vfs)
@@ -283,11 +267,10 @@ impl Check<'_, '_> {
                 continue;
             };
             match step.entry.role {
-                Role::Directory | Role::Inside => walk.enter(step),
+                Role::Directory | Role::Inside => walk.enter(vfs, step),
                 Role::File { is_asset } => {
                     let part = images.part_of(vfs, &step.entry);
-                    let Some(part) = part.filter(|_| is_first_link(&step.entry, &mut linked))
-                    else {
+                    let Some(part) = part.filter(|_| walk.is_first_link(&step.entry)) else {
                         continue;
                     };
                     left -= 1;
@@ -323,11 +306,6 @@ impl Check<'_, '_> {
     /// Reports a finding.
     fn find(&self, severity: Severity, path: &str, cause: Cause) {
         self.workplace.subject.finding(severity, path, cause);
-    }
-
-    /// Reports that a part of the source is not checked.
-    fn unchecked(&self, problem: &str) {
-        self.find(Severity::NotChecked, "", Cause::text(&problem));
     }
 
     /// Checks the archive that a directory shows as a whole, and returns its
@@ -426,9 +404,4 @@ impl Check<'_, '_> {
             start = end;
         }
     }
-}
-
-/// Returns whether an entry is the first one of its inode.
-fn is_first_link(entry: &Entry, linked: &mut HashSet<Ino>) -> bool {
-    entry.links == 1 || linked.insert(*entry.ino)
 }

@@ -179,12 +179,12 @@ impl Folder<'_> {
     fn tree(&self, path: &str, directory: HeldIno) -> Result<(), Error> {
         let mut walk = Walk::new(directory, path.to_owned());
         while let Some(step) = walk.next(self.new) {
-            let step = step.map_err(|(path, error)| Error::path(&path, error))?;
+            let step = step.map_err(|missed| Error::missed(missed, path))?;
             match step.entry.role {
                 Role::File { .. } | Role::Generated => self.file(&step.path, *step.entry.ino)?,
                 Role::Directory => {
                     self.empty_directory(&step.path, *step.entry.ino)?;
-                    walk.enter(step);
+                    walk.enter(self.new, step);
                 }
                 Role::Link { .. } | Role::Inside | Role::AssetDirectory => {}
             }

@@ -225,10 +225,7 @@ enum Compared {
 
 impl<'v> Diff<'v> {
     fn new(sides: [&'v Vfs; 2], limits: &Limits, shows_assets: bool, is_exported: bool) -> Self {
-        let bounds = |vfs: &Vfs| {
-            let root = Contents(vfs).archive(Ino::ROOT);
-            Bounds::new(&root.unwrap_or_default(), limits.expansion)
-        };
+        let bounds = |vfs: &Vfs| Bounds::of(vfs, Ino::ROOT, limits.expansion);
         Self {
             sides,
             bounds: Mutex::new(sides.map(bounds)),

@@ -34,7 +34,9 @@ pub(super) enum Item {
 /// Counts an entry of a side and its bytes; returns a message if the count is too high.
 type Count<'a> = &'a dyn Fn(Side, u64) -> Result<(), String>;
 
-/// A walk of two directories and everything below them.
+/// A walk of two directories and everything below them. It is no [`Walk`], because it lists
+/// two trees in turn, and what is in archives later, level by level: the count of a side
+/// is shared by all of these.
 ///
 /// An entry and the one that the other side finds by its name belong together
 /// if each is found by the name of the other.
@@ -100,7 +102,7 @@ impl<'a> Pairs<'a> {
                     // Everything else would seem to be on the other side alone.
                     let path = level.directories.path.clone();
                     levels.pop();
-                    self.trouble(side, path, &error);
+                    self.trouble(side, path, error.to_string());
                     continue;
                 }
             };
@@ -112,7 +114,7 @@ impl<'a> Pairs<'a> {
             match self.entry(&level.directories, side, &path, &entry) {
                 Ok(Some(inos)) => levels.push(Level::new(Directories { path, inos }, 0)),
                 Ok(None) => {}
-                Err((side, error)) => self.trouble(side, path, &error),
+                Err((side, error)) => self.trouble(side, path, error.to_string()),
             }
         }
         !self.is_over
@@ -122,8 +124,7 @@ impl<'a> Pairs<'a> {
     fn counts(&mut self, side: Side, entry: &Entry) -> bool {
         if let Err(cause) = (self.count)(side, entry.size) {
             self.is_over = true;
-            let path = String::new();
-            (self.push)(Item::Trouble { side, path, cause });
+            self.trouble(side, String::new(), cause);
         }
         !self.is_over
     }
@@ -207,10 +208,13 @@ impl<'a> Pairs<'a> {
                     };
                     self.push_lone(side, step.path.clone(), &step.entry, kind);
                     if kind == FileKind::Directory {
-                        walk.enter(step);
+                        walk.enter(vfs, step);
                     }
                 }
-                Err((path, error)) => self.trouble(side, path, &error),
+                Err(missed) => {
+                    let (path, cause) = missed.explained();
+                    self.trouble(side, path, cause);
+                }
             }
         }
     }
@@ -227,12 +231,8 @@ impl<'a> Pairs<'a> {
         }));
     }
 
-    fn trouble(&mut self, side: Side, path: String, error: &mount::Error) {
-        (self.push)(Item::Trouble {
-            side,
-            path,
-            cause: error.to_string(),
-        });
+    fn trouble(&mut self, side: Side, path: String, cause: String) {
+        (self.push)(Item::Trouble { side, path, cause });
     }
 }
 

@@ -1,12 +1,10 @@
 //! The walk that finds what to index in a source: its entries, and the
 //! directories with reports.
 
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::inspect::bounds::Bounds;
-use crate::inspect::walk::{Step, Walk};
-use crate::inspect::{Contents, Entry, Role};
+use crate::inspect::Role;
+use crate::inspect::walk::{Missed, Step, Walk};
 use crate::mount::{HeldIno, Ino, Vfs};
 
 /// A job of a thread. `archive` is the path of the archive around it, empty for
@@ -29,49 +27,35 @@ pub(super) enum Job {
     References { archive: String, directory: HeldIno },
 }
 
-/// An archive around the entries of a walk.
-struct Around {
-    /// The path of its file.
-    archive: String,
-    /// The path of its contents.
-    contents: String,
-}
-
 /// A walk of a source that queues jobs.
 pub(super) struct Jobs<'a> {
     vfs: &'a Vfs,
     push: &'a mut dyn FnMut(Job),
     walk: Walk,
-    bounds: Bounds,
     /// Maximum number of bytes of the rows.
     most: &'a AtomicU64,
-    /// The archives on the current path, from the outermost.
-    around: Vec<Around>,
-    /// Files with several names that were queued.
-    linked: HashSet<Ino>,
-    /// The reason why further archives in archives are not entered.
-    left_out: Option<String>,
+    /// The paths of the archives on the current path, from the outermost.
+    around: Vec<String>,
 }
 
 impl<'a> Jobs<'a> {
-    /// Begins a walk within these bounds, and keeps `most` at the number of bytes
-    /// that the rows may have.
+    /// Begins a walk that reads at most `expansion` bytes for each byte of the source,
+    /// and keeps `most` at the number of bytes that the rows may have.
     pub(super) fn new(
         vfs: &'a Vfs,
-        bounds: Bounds,
+        expansion: u64,
         most: &'a AtomicU64,
         push: &'a mut dyn FnMut(Job),
     ) -> Self {
-        most.store(bounds.rows(), Ordering::Relaxed);
+        let root = HeldIno::kept(Ino::ROOT);
+        let walk = Walk::within(vfs, root, String::new(), expansion);
+        most.store(walk.bounds.rows(), Ordering::Relaxed);
         Self {
             vfs,
             push,
-            walk: Walk::new(HeldIno::kept(Ino::ROOT), String::new()),
-            bounds,
+            walk,
             most,
             around: Vec::new(),
-            linked: HashSet::new(),
-            left_out: None,
         }
     }
 
@@ -81,12 +65,15 @@ impl<'a> Jobs<'a> {
     /// Returns a message if something was left out because it exceeds the bounds.
     pub(super) fn queue(mut self, is_over: &AtomicBool) -> Result<(), String> {
         self.push_references(String::new(), HeldIno::kept(Ino::ROOT));
-        while !is_over.load(Ordering::Relaxed) {
-            match self.walk.next(self.vfs) {
-                None => break,
-                Some(Ok(step)) => self.step(step)?,
-                Some(Err((path, error))) => {
-                    self.leave_archives(&path);
+        let mut left_out = Ok(());
+        while !is_over.load(Ordering::Relaxed)
+            && let Some(step) = self.walk.next(self.vfs)
+        {
+            self.around.truncate(self.walk.archives());
+            match step {
+                Ok(step) => self.step(step),
+                Err(Missed::LeftOut(problem)) => left_out = Err(problem),
+                Err(Missed::Unlisted(path, error)) => {
                     let archive = self.archive();
                     let cause = error.to_string();
                     (self.push)(Job::Unlisted {
@@ -97,19 +84,12 @@ impl<'a> Jobs<'a> {
                 }
             }
         }
-        self.left_out.map_or(Ok(()), Err)
+        left_out
     }
 
-    fn step(&mut self, mut step: Step) -> Result<(), String> {
-        Contents(self.vfs).measure(&mut step.entry);
-        self.leave_archives(&step.path);
-        self.bounds.read(self.walk.archives(), step.entry.size)?;
+    fn step(&mut self, step: Step) {
         match step.entry.role {
-            Role::Inside => {
-                if self.may_enter(*step.entry.ino) {
-                    self.enter_archive(step);
-                }
-            }
+            Role::Inside => self.enter_archive(step),
             Role::Directory => {
                 if self
                     .vfs
@@ -120,61 +100,30 @@ impl<'a> Jobs<'a> {
                     self.push_references(self.archive(), step.entry.ino.clone());
                 }
                 self.push_entry(&step, "directory");
-                self.walk.enter(step);
+                self.walk.enter(self.vfs, step);
             }
             Role::Link { is_stored: true } => self.push_entry(&step, "link"),
             Role::File { .. } => {
-                if self.is_first_name(&step.entry) {
+                if self.walk.is_first_link(&step.entry) {
                     self.push_entry(&step, "file");
                 }
             }
             Role::AssetDirectory | Role::Generated | Role::Link { is_stored: false } => {}
         }
-        Ok(())
-    }
-
-    /// Forgets the archives that a path is not in.
-    fn leave_archives(&mut self, path: &str) {
-        while let Some(around) = self.around.last()
-            && !is_below(path, &around.contents)
-        {
-            self.around.pop();
-        }
     }
 
     /// Returns the path of the innermost archive.
     fn archive(&self) -> String {
-        let innermost = self.around.last();
-        innermost.map_or_else(String::new, |around| around.archive.clone())
-    }
-
-    /// Counts an archive, and returns whether it may be entered. If one exceeds the
-    /// bounds, none after it may.
-    fn may_enter(&mut self, contents: Ino) -> bool {
-        if self.left_out.is_some() {
-            return false;
-        }
-        let archives = self.walk.archives();
-        self.left_out = self.bounds.enter(archives).err();
-        let archive = || Contents(self.vfs).archive(contents).unwrap_or_default();
-        self.bounds.store(archives, || archive().stored);
-        self.most.store(self.bounds.rows(), Ordering::Relaxed);
-        self.left_out.is_none()
+        self.around.last().cloned().unwrap_or_default()
     }
 
     fn enter_archive(&mut self, step: Step) {
         let archive = step.path.strip_suffix(".d").unwrap_or(&step.path);
-        self.push_references(archive.to_owned(), step.entry.ino.clone());
-        self.around.push(Around {
-            archive: archive.to_owned(),
-            contents: step.path.clone(),
-        });
-        self.walk.enter(step);
-    }
-
-    /// Returns whether no other name of a file was queued.
-    fn is_first_name(&mut self, entry: &Entry) -> bool {
-        entry.links == 1 || self.linked.insert(*entry.ino)
+        let (archive, directory) = (archive.to_owned(), step.entry.ino.clone());
+        self.walk.enter(self.vfs, step);
+        self.most.store(self.walk.bounds.rows(), Ordering::Relaxed);
+        self.push_references(archive.clone(), directory);
+        self.around.push(archive);
     }
 
     fn push_entry(&mut self, step: &Step, kind: &'static str) {
@@ -189,10 +138,4 @@ impl<'a> Jobs<'a> {
     fn push_references(&mut self, archive: String, directory: HeldIno) {
         (self.push)(Job::References { archive, directory });
     }
-}
-
-/// Returns whether a path is below a directory.
-fn is_below(path: &str, directory: &str) -> bool {
-    path.strip_prefix(directory)
-        .is_some_and(|rest| rest.starts_with('/'))
 }

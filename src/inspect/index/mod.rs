@@ -17,7 +17,6 @@ use indicatif::ProgressBar;
 #[cfg(feature = "index")]
 pub use self::database::{Database, TextIndex};
 use self::jobs::{Job, Jobs};
-use super::bounds::Bounds;
 use super::hash::sha256;
 use super::pool::unordered;
 use super::room::{Room, Taken};
@@ -170,8 +169,7 @@ pub fn index(
         is_over: AtomicBool::new(false),
     };
     let walk = |push: &mut dyn FnMut(Job)| {
-        let bounds = Bounds::new(&source, expansion);
-        Jobs::new(vfs, bounds, &indexer.most, push).queue(&indexer.is_over)
+        Jobs::new(vfs, expansion, &indexer.most, push).queue(&indexer.is_over)
     };
     let walked = unordered(threads, walk, |job| indexer.run(job));
     indexer.left_out.into_inner().map_or(walked, Err)

@@ -7,10 +7,9 @@ use std::io::Write;
 
 use self::line::Line;
 use self::sorted::Sorted;
-use super::bounds::Bounds;
 use super::hash::sha256;
 use super::path::find;
-use super::walk::Walk;
+use super::walk::{Missed, Walk};
 use super::{Contents, Error};
 use crate::inspect::Role;
 use crate::mount::{Attr, FileKind, HeldIno, Vfs};
@@ -82,7 +81,7 @@ pub fn list(
     };
     let mut sorted = style.sort.map(|key| Sorted::new(vfs, key));
     let found = find(vfs, path)?;
-    let mut left_out = None;
+    let mut left_out = Ok(());
     let mut add = |path: &str, attr: Attr, ino: &HeldIno| {
         if !lister.is_wanted(attr) {
             return Ok(());
@@ -97,39 +96,36 @@ pub fn list(
         add(&found.path, found.attr, &root)?;
     }
     if found.attr.kind == FileKind::Directory {
-        let archive = Contents(vfs).archive(found.attr.ino);
-        let mut bounds = Bounds::new(&archive.unwrap_or_default(), style.expansion);
-        let mut walk = Walk::new(root, found.path);
+        let mut walk = match style.sha256 {
+            true => Walk::within(vfs, root, found.path, style.expansion),
+            false => Walk::new(root, found.path),
+        };
+        walk.shows_archives = false;
         while let Some(step) = walk.next(vfs) {
-            let step = step.map_err(|(path, error)| Error::path(&path, error))?;
-            if matches!(step.entry.role, Role::Inside | Role::AssetDirectory) {
-                continue;
-            }
+            let step = match step {
+                Ok(step) if step.entry.role == Role::AssetDirectory => continue,
+                Ok(step) => step,
+                Err(missed @ Missed::LeftOut(_)) => {
+                    left_out = Err(Error::missed(missed, path));
+                    break;
+                }
+                Err(missed) => return Err(Error::missed(missed, path)),
+            };
             let attr = match step.entry.is_unmeasured && !style.sha256 {
                 true => vfs.attr_without_size(*step.entry.ino),
                 false => vfs.getattr(*step.entry.ino),
             };
             let attr = attr.map_err(|error| Error::path(&step.path, error))?;
-            if style.sha256
-                && let Err(problem) = bounds.read(walk.archives(), attr.size)
-            {
-                left_out = Some(problem);
-                break;
-            }
             add(&step.path, attr, &step.entry.ino)?;
             if step.entry.role == Role::Directory {
-                walk.enter(step);
+                walk.enter(vfs, step);
             }
         }
     }
     for kept in sorted.map(Sorted::finish).unwrap_or_default() {
         lister.write(&kept.path, kept.attr, out, trouble)?;
     }
-    match left_out {
-        Some(problem) if path.is_empty() => Err(Error::LeftOut(format!("the source {problem}"))),
-        Some(problem) => Err(Error::LeftOut(format!("{path}: {problem}"))),
-        None => Ok(()),
-    }
+    left_out
 }
 
 struct Lister<'a> {
