@@ -1,8 +1,11 @@
 //! Expansion limits, which protect walks from zip bombs: a few kilobytes can show a
 //! million archives in archives, or petabytes.
 
+use std::sync::{Arc, Mutex};
+
 use super::{Archive, Contents};
 use crate::mount::{Ino, Vfs};
+use crate::sync::lock;
 
 /// Bytes of a MiB.
 const MIB: u64 = 1 << 20;
@@ -28,16 +31,27 @@ pub(crate) struct Bounds {
     expansion: u64,
     /// True if the source is a container rather than a folder on disk.
     is_container: bool,
+    used: Mutex<Used>,
+}
+
+struct Used {
     /// Number of bytes of the source.
     stored: u64,
-    bytes: u64,
-    archives: u64,
+    /// What counts towards each [`Limit`].
+    counts: [u64; 3],
+}
+
+enum Limit {
+    Bytes,
+    Archives,
+    /// Bytes of the rows of an index.
+    Rows,
 }
 
 impl Bounds {
     /// Begins a walk below a directory, which may read `expansion` bytes for each byte of
     /// the source, and enter as many archives in archives for each MiB.
-    pub(crate) fn of(vfs: &Vfs, directory: Ino, expansion: u64) -> Self {
+    pub(crate) fn of(vfs: &Vfs, directory: Ino, expansion: u64) -> Arc<Self> {
         let archive = Contents(vfs).archive(directory);
         // Files made of assets are in no archive of their own.
         let archive = archive.or_else(|_| Contents(vfs).archive(Ino::ROOT));
@@ -45,18 +59,19 @@ impl Bounds {
     }
 
     /// Returns bounds that nothing exceeds.
-    pub(super) fn none() -> Self {
+    pub(super) fn none() -> Arc<Self> {
         Self::new(&Archive::default(), u64::MAX)
     }
 
-    fn new(source: &Archive, expansion: u64) -> Self {
-        Self {
+    fn new(source: &Archive, expansion: u64) -> Arc<Self> {
+        Arc::new(Self {
             expansion,
             is_container: source.is_container,
-            stored: source.stored,
-            bytes: 0,
-            archives: 0,
-        }
+            used: Mutex::new(Used {
+                stored: source.stored,
+                counts: [0; 3],
+            }),
+        })
     }
 
     fn is_packed(&self, archives: usize) -> bool {
@@ -64,9 +79,11 @@ impl Bounds {
     }
 
     /// Counts the stored bytes of an archive that was entered, unless it is packed itself.
-    pub(crate) fn store(&mut self, archives: usize, stored: impl FnOnce() -> u64) {
+    pub(crate) fn store(&self, archives: usize, stored: impl FnOnce() -> u64) {
         if !self.is_packed(archives) {
-            self.stored = self.stored.saturating_add(stored());
+            let stored = stored();
+            let mut used = lock(&self.used);
+            used.stored = used.stored.saturating_add(stored);
         }
     }
 
@@ -74,43 +91,46 @@ impl Bounds {
     ///
     /// # Errors
     /// Returns a message if that is too much.
-    pub(crate) fn read(&mut self, archives: usize, bytes: u64) -> Result<(), String> {
-        if !self.is_packed(archives) {
-            return Ok(());
-        }
-        self.bytes = self.bytes.saturating_add(bytes).saturating_add(ENTRY);
-        let most = self.stored.max(SMALL).saturating_mul(self.expansion);
-        if self.bytes <= most {
-            return Ok(());
-        }
-        Err(format!(
-            "holds more than {most} bytes in archives, and the rest is left out; \
-             `--expansion` raises the limit"
-        ))
+    pub(crate) fn read(&self, archives: usize, bytes: u64) -> Result<(), String> {
+        self.count(archives, Limit::Bytes, bytes.saturating_add(ENTRY))
     }
 
     /// Counts an archive in an archive.
     ///
     /// # Errors
     /// Returns a message if these are too many.
-    pub(crate) fn enter(&mut self, archives: usize) -> Result<(), String> {
+    pub(crate) fn enter(&self, archives: usize) -> Result<(), String> {
+        self.count(archives, Limit::Archives, 1)
+    }
+
+    /// Counts a row of an index.
+    ///
+    /// # Errors
+    /// Returns a message if these have too many bytes.
+    pub(super) fn row(&self, archives: usize, bytes: u64) -> Result<(), String> {
+        self.count(archives, Limit::Rows, bytes)
+    }
+
+    fn count(&self, archives: usize, limit: Limit, more: u64) -> Result<(), String> {
         if !self.is_packed(archives) {
             return Ok(());
         }
-        self.archives += 1;
-        let most = self.stored.max(FEW).saturating_mul(self.expansion) / MIB;
-        if self.archives <= most {
+        let (least, of, has, what, rest) = match limit {
+            Limit::Bytes => (SMALL, 1, "holds", "bytes in archives", "rest is"),
+            Limit::Archives => (FEW, MIB, "has", "archives in archives", "others are"),
+            Limit::Rows => (TINY, 1, "has", "bytes of rows about archives", "rest is"),
+        };
+        let mut used = lock(&self.used);
+        let most = used.stored.max(least).saturating_mul(self.expansion) / of;
+        let count = &mut used.counts[limit as usize];
+        *count = count.saturating_add(more);
+        if *count <= most {
             return Ok(());
         }
         Err(format!(
-            "has more than {most} archives in archives, and the others are left out; \
+            "{has} more than {most} {what}, and the {rest} left out; \
              `--expansion` raises the limit"
         ))
-    }
-
-    /// Returns how many bytes the rows of an index may have.
-    pub(super) fn rows(&self) -> u64 {
-        self.stored.max(TINY).saturating_mul(self.expansion)
     }
 }
 
@@ -118,7 +138,7 @@ impl Bounds {
 mod tests {
     use super::*;
 
-    fn bounds(stored: u64) -> Bounds {
+    fn bounds(stored: u64) -> Arc<Bounds> {
         let source = Archive {
             stored,
             ..Archive::default()
@@ -128,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_small_source_may_hold_as_much_as_one_of_the_usual_size() {
-        let mut bounds = bounds(100);
+        let bounds = bounds(100);
         for _ in 0..10 {
             bounds.enter(1).unwrap();
         }
@@ -140,12 +160,13 @@ mod tests {
         );
         bounds.read(1, 10 * SMALL - ENTRY).unwrap();
         assert!(bounds.read(1, 0).unwrap_err().contains("`--expansion`"));
-        assert_eq!(bounds.rows(), 10 * TINY);
+        bounds.row(1, 10 * TINY).unwrap();
+        assert!(bounds.row(1, 1).unwrap_err().contains("of rows"));
     }
 
     #[test]
     fn a_large_source_may_hold_more_in_proportion() {
-        let mut bounds = bounds(2 * SMALL);
+        let bounds = bounds(2 * SMALL);
         bounds.read(1, 20 * SMALL - ENTRY).unwrap();
         assert!((0..10 * 2 * SMALL / MIB).all(|_| bounds.enter(1).is_ok()));
         assert!(bounds.enter(1).is_err());
@@ -154,7 +175,7 @@ mod tests {
 
     #[test]
     fn what_is_in_no_archive_is_not_bounded_and_an_archive_there_is() {
-        let mut bounds = bounds(0);
+        let bounds = bounds(0);
         bounds.read(0, u64::MAX).unwrap();
         assert!((0..1000).all(|_| bounds.enter(0).is_ok()));
         bounds.store(0, || 2 * SMALL);

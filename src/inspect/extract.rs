@@ -1,12 +1,12 @@
 //! `hpi extract`: files that another thread writes, since threads that read sources may
 //! not.
 
-use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 
 use indicatif::ProgressBar;
 
+use super::bounds::Bounds;
 use super::path::{PathEntry, find};
 use super::pool::ordered;
 use super::walk::{Step, Walk};
@@ -64,13 +64,8 @@ pub fn extract(
     )
 }
 
-/// Something to be done by one of several threads.
-enum Job {
-    /// Extract a file to a path.
-    File(HeldIno, String),
-    /// Report what cannot be extracted.
-    Trouble(Error),
-}
+/// A file to extract to a path, or the reason why something is not extracted.
+type Job = Result<(HeldIno, String), Error>;
 
 struct Extract<'a> {
     vfs: &'a Vfs,
@@ -93,7 +88,7 @@ impl Extract<'_> {
         for path in &self.style.paths {
             match find(self.vfs, path) {
                 Ok(found) => chosen.push(found),
-                Err(error) => push(Job::Trouble(error)),
+                Err(error) => push(Err(error)),
             }
         }
         // Entries of a chosen directory are extracted once.
@@ -109,25 +104,26 @@ impl Extract<'_> {
         let ino = HeldIno::kept(found.attr.ino);
         if found.attr.kind != FileKind::Directory {
             self.bar.inc_length(found.attr.size);
-            push(Job::File(ino, found.path));
+            push(Ok((ino, found.path)));
             return Ok(());
         }
+        let bounds = Bounds::of(self.vfs, *ino, self.style.expansion);
         let start = found.path;
         if !start.is_empty() {
             self.send(ExtractTask::Directory(start.clone()))?;
         }
-        let mut walk = Walk::within(self.vfs, ino, start.clone(), self.style.expansion);
+        let mut walk = Walk::within(bounds, ino, start.clone());
         walk.shows_archives = self.style.nested;
         let missed = |missed| Error::missed(missed, &start);
         while let Some(step) = walk.next(self.vfs) {
             if self.is_stopped.load(Ordering::Relaxed) {
-                return Err(stopped());
+                return Err(Error::stopped());
             }
             let step = match step.map_err(missed) {
                 Ok(step) => step,
                 Err(error @ Error::LeftOut(_)) => return Err(error),
                 Err(error) => {
-                    push(Job::Trouble(error));
+                    push(Err(error));
                     continue;
                 }
             };
@@ -136,7 +132,7 @@ impl Extract<'_> {
                 Role::Inside => match self.is_archive(&step) {
                     Ok(true) => self.enter(&mut walk, step)?,
                     Ok(false) => {}
-                    Err(error) => push(Job::Trouble(error)),
+                    Err(error) => push(Err(error)),
                 },
                 Role::AssetDirectory if self.style.meta && step.entry.name != CONVERTED => {
                     self.enter(&mut walk, step)?;
@@ -144,7 +140,7 @@ impl Extract<'_> {
                 Role::AssetDirectory => {}
                 Role::File { .. } | Role::Generated => {
                     self.bar.inc_length(step.entry.size);
-                    push(Job::File(step.entry.ino, step.path));
+                    push(Ok((step.entry.ino, step.path)));
                 }
                 Role::Link { .. } => match find(self.vfs, &step.path) {
                     Ok(found) if self.style.paths.is_empty() => {
@@ -155,13 +151,13 @@ impl Extract<'_> {
                     Ok(found) if found.attr.kind == FileKind::File => {
                         walk.read(found.attr.size).map_err(missed)?;
                         self.bar.inc_length(found.attr.size);
-                        push(Job::File(HeldIno::kept(found.attr.ino), step.path));
+                        push(Ok((HeldIno::kept(found.attr.ino), step.path)));
                     }
                     Ok(_) => {
                         let error = mount::Error::IsADirectory;
-                        push(Job::Trouble(Error::path(&step.path, error)));
+                        push(Err(Error::path(&step.path, error)));
                     }
-                    Err(error) => push(Job::Trouble(error)),
+                    Err(error) => push(Err(error)),
                 },
             }
         }
@@ -188,14 +184,14 @@ impl Extract<'_> {
     }
 
     fn run(&self, job: Job) -> Result<(), Error> {
-        match job {
-            Job::File(..) if self.is_stopped.load(Ordering::Relaxed) => Ok(()),
-            Job::File(ino, path) => match self.file(*ino, &path) {
-                // The writing thread knows the reason.
-                Err(Error::Output(_)) => Ok(()),
-                ran => ran,
-            },
-            Job::Trouble(error) => Err(error),
+        let (ino, path) = job?;
+        if self.is_stopped.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        match self.file(*ino, &path) {
+            // The writing thread knows the reason.
+            Err(Error::Output(_)) => Ok(()),
+            ran => ran,
         }
     }
 
@@ -222,7 +218,7 @@ impl Extract<'_> {
     fn send(&self, task: ExtractTask<Bytes>) -> Result<(), Error> {
         self.tasks.send(task).map_err(|_| {
             self.is_stopped.store(true, Ordering::Relaxed);
-            stopped()
+            Error::stopped()
         })
     }
 }
@@ -231,9 +227,4 @@ impl Extract<'_> {
 fn is_at_or_below(path: &str, other: &str) -> bool {
     let rest = path.strip_prefix(other);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || other.is_empty())
-}
-
-/// Returns the error that nobody writes any more, who knows why.
-fn stopped() -> Error {
-    Error::Output(io::ErrorKind::BrokenPipe.into())
 }

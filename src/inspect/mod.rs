@@ -74,6 +74,11 @@ impl Error {
         }
     }
 
+    /// The error that nobody writes any more, who knows why.
+    fn stopped() -> Self {
+        Self::Output(io::ErrorKind::BrokenPipe.into())
+    }
+
     /// The error of a walk of what is at a path.
     fn missed(missed: Missed, at: &str) -> Self {
         match (missed, at) {

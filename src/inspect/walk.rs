@@ -2,6 +2,7 @@
 //! bounds.
 
 use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
 
 use super::bounds::Bounds;
 use crate::inspect::{Contents, Entry, Role};
@@ -51,8 +52,10 @@ struct Level {
     entries: Listing,
     /// Length of the path of its parent.
     outer: usize,
-    /// Number of archives around it below the start of the walk.
+    /// Number of archives around it below the start of the walk, and length of the path
+    /// of the innermost of them.
     archives: usize,
+    archive: usize,
 }
 
 /// A walk through a tree.
@@ -60,7 +63,7 @@ pub(crate) struct Walk {
     levels: Vec<Level>,
     /// Path of the innermost directory.
     path: String,
-    pub(super) bounds: Bounds,
+    bounds: Arc<Bounds>,
     /// True if the sizes of files count, and are determined.
     pub(crate) counts_sizes: bool,
     /// True if it comes to the directories that show archives; false after one that exceeds
@@ -104,6 +107,7 @@ impl Walk {
                 entries: Listing::of(directory),
                 outer: 0,
                 archives: 0,
+                archive: 0,
             }],
             path,
             bounds: Bounds::none(),
@@ -113,13 +117,19 @@ impl Walk {
         }
     }
 
-    /// Creates a walk that reads at most `expansion` bytes for each byte of the source.
-    pub(crate) fn within(vfs: &Vfs, directory: HeldIno, path: String, expansion: u64) -> Self {
+    /// Creates a walk that ends when it exceeds bounds.
+    pub(crate) fn within(bounds: Arc<Bounds>, directory: HeldIno, path: String) -> Self {
         Self {
-            bounds: Bounds::of(vfs, *directory, expansion),
+            bounds,
             counts_sizes: true,
             ..Self::new(directory, path)
         }
+    }
+
+    /// Creates a walk that counts as one in this many archives.
+    pub(super) fn inside(mut self, archives: usize) -> Self {
+        self.levels[0].archives = archives;
+        self
     }
 
     /// Returns the next entry. After a directory that cannot be listed, and after the first
@@ -169,16 +179,18 @@ impl Walk {
     /// Enters the directory that was just returned.
     pub(crate) fn enter(&mut self, vfs: &Vfs, step: Step) {
         let Entry { ino, role, .. } = step.entry;
-        let archives = self.archives();
-        let is_archive = role == Role::Inside;
-        if is_archive {
-            let archive = || Contents(vfs).archive(*ino).unwrap_or_default();
-            self.bounds.store(archives, || archive().stored);
+        let (mut archives, mut archive) = (self.archives(), self.archive().len());
+        if role == Role::Inside {
+            let entered = || Contents(vfs).archive(*ino).unwrap_or_default();
+            self.bounds.store(archives, || entered().stored);
+            archives += 1;
+            archive = file_of(&step.path).len();
         }
         self.levels.push(Level {
             entries: Listing::of(ino),
             outer: self.path.len(),
-            archives: archives + usize::from(is_archive),
+            archives,
+            archive,
         });
         self.path = step.path;
     }
@@ -189,9 +201,20 @@ impl Walk {
         self.levels.last().map_or(0, |level| level.archives)
     }
 
+    /// Returns the path of the innermost of these archives, empty for the start.
+    pub(super) fn archive(&self) -> &str {
+        let innermost = self.levels.last();
+        innermost.map_or("", |level| &self.path[..level.archive])
+    }
+
     /// Returns whether the walk comes to a file for the first time, and not to another
     /// name of one.
     pub(crate) fn is_first_link(&mut self, entry: &Entry) -> bool {
         entry.links == 1 || self.linked.insert(*entry.ino)
     }
+}
+
+/// Returns the path of the archive that a directory shows.
+pub(super) fn file_of(inside: &str) -> &str {
+    inside.strip_suffix(".d").unwrap_or(inside)
 }

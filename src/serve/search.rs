@@ -13,8 +13,9 @@ use super::names::Collected;
 use super::route::{Progress, Query};
 use super::site::{Place, Share, Site};
 use super::texts::Words;
+use crate::inspect::bounds::{Bounds, EXPANSION};
 use crate::inspect::walk::{Missed, Walk};
-use crate::inspect::{Contents, EXPANSION, Role};
+use crate::inspect::{Contents, Role};
 use crate::mount::{FileKind, HeldIno, Ino};
 
 /// Interval between checks of a tree that follows edits for changed texts.
@@ -54,7 +55,8 @@ pub(super) fn collect(share: &Share) {
 fn collect_names(site: &Arc<Site>) {
     let vfs = site.vfs();
     let root = HeldIno::kept(Ino::ROOT);
-    let mut walk = Walk::within(vfs, root, String::new(), EXPANSION);
+    let bounds = Bounds::of(vfs, Ino::ROOT, EXPANSION);
+    let mut walk = Walk::within(bounds, root, String::new());
     walk.counts_sizes = false;
     let mut progress = Collected::Done;
     while let Some(step) = walk.next(vfs) {

@@ -68,7 +68,7 @@ pub(super) fn answer(site: &Arc<Site>, path: &str) -> Result<Answer, Refusal> {
 struct Zip {
     vfs: Arc<Vfs>,
     walk: Walk,
-    bounds: Bounds,
+    bounds: Arc<Bounds>,
     /// The entries that were written.
     entries: Vec<Entry>,
     /// Accounts for their memory.

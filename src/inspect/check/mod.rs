@@ -33,8 +33,9 @@ use self::lanes::Lanes;
 use self::output::CheckOutput;
 pub use self::output::{Style, Summary};
 use self::subject::Subject;
+use super::bounds::Bounds;
 use super::pool::unordered;
-use super::walk::{Step, Walk};
+use super::walk::{Step, Walk, file_of};
 use super::{Archive, Contents, Entry, Error, Role};
 use crate::mount::{HeldIno, Ino, Meta, OpenCause, OpenError, Options, Prepared, Vfs};
 use hpimount_containers::volume::DiscImage;
@@ -199,7 +200,8 @@ impl Check<'_, '_> {
         };
         let mut discs = usize::from(root.is_disc);
         self.together(&root_ino, "", push);
-        let mut walk = Walk::within(vfs, root_ino, String::new(), self.plan.expansion);
+        let bounds = Bounds::of(vfs, Ino::ROOT, self.plan.expansion);
+        let mut walk = Walk::within(bounds, root_ino, String::new());
         // The root of the source, and the archives around the walk.
         let mut around = vec![hashed];
         while let Some(step) = walk.next(vfs) {
@@ -316,9 +318,7 @@ impl Check<'_, '_> {
         path_of_directory: &str,
         push: Push<'_>,
     ) -> Option<(Archive, Option<Around>)> {
-        let path = path_of_directory
-            .strip_suffix(".d")
-            .unwrap_or(path_of_directory);
+        let path = file_of(path_of_directory);
         let Subject { vfs, output, .. } = self.workplace.subject;
         let mut archive = match Contents(vfs).archive(**directory) {
             Ok(archive) => archive,

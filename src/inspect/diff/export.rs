@@ -7,7 +7,6 @@
 //! archives that cannot be changed in this way or do not come out the same are exported as
 //! a whole. What remains is refused.
 
-use std::io;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use super::edits::{Edit, Edits, Whole, split};
@@ -121,7 +120,7 @@ struct Folder<'a> {
 
 impl Folder<'_> {
     fn send(&self, task: Task) -> Result<(), Error> {
-        self.tasks.send(task).map_err(|_| stopped())
+        self.tasks.send(task).map_err(|_| Error::stopped())
     }
 
     fn write_task(&self, task: FolderTask<Bytes>) -> Result<(), Error> {
@@ -132,7 +131,7 @@ impl Folder<'_> {
     fn apply(&self) -> Result<Prepared, Error> {
         let (sender, changed) = sync_channel(1);
         self.send(Task::Apply(sender))?;
-        Ok(changed.recv().map_err(|_| stopped())??)
+        Ok(changed.recv().map_err(|_| Error::stopped())??)
     }
 
     /// Writes the edits, with some archives as a whole, that were not `written` before, with
@@ -210,11 +209,6 @@ impl Folder<'_> {
         }
         Ok(())
     }
-}
-
-/// Returns the error that nobody writes the folder any more, who knows why.
-fn stopped() -> Error {
-    Error::Output(io::ErrorKind::BrokenPipe.into())
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ mod text;
 mod value;
 
 use std::io::Write;
-use std::sync::Mutex;
+use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 
 use indicatif::ProgressBar;
@@ -39,7 +39,6 @@ use super::pool::ordered;
 use super::{Contents, Error, Role, Trouble};
 use crate::mount::{HeldIno, Ino, Meta, Options, Prepared, Vfs};
 use crate::namespace::companion::Shows;
-use crate::sync::lock;
 
 /// The first or the second side: 0 or 1.
 type Side = usize;
@@ -202,7 +201,7 @@ fn compare(
 /// A comparison.
 struct Diff<'v> {
     sides: [&'v Vfs; 2],
-    bounds: Mutex<[Bounds; 2]>,
+    bounds: [Arc<Bounds>; 2],
     threads: usize,
     /// True if assets are compared.
     shows_assets: bool,
@@ -225,10 +224,9 @@ enum Compared {
 
 impl<'v> Diff<'v> {
     fn new(sides: [&'v Vfs; 2], limits: &Limits, shows_assets: bool, is_exported: bool) -> Self {
-        let bounds = |vfs: &Vfs| Bounds::of(vfs, Ino::ROOT, limits.expansion);
         Self {
             sides,
-            bounds: Mutex::new(sides.map(bounds)),
+            bounds: sides.map(|vfs| Bounds::of(vfs, Ino::ROOT, limits.expansion)),
             threads: limits.threads,
             shows_assets,
             is_exported,
@@ -246,8 +244,8 @@ impl<'v> Diff<'v> {
             let mut next = Vec::new();
             let walk = |push: &mut dyn FnMut(Item)| {
                 for directories in level {
-                    let within = self.within(depth);
-                    is_over = !Pairs::new(self.sides, archive, &within, push).walk(directories);
+                    let pairs = Pairs::new(self, archive, depth, push);
+                    is_over = !pairs.walk(directories);
                     if is_over {
                         break;
                     }
@@ -283,14 +281,9 @@ impl<'v> Diff<'v> {
         }
     }
 
-    /// Returns a function that counts an entry of a side in `depth` archives.
-    fn within(&self, depth: usize) -> impl Fn(Side, u64) -> Result<(), String> {
-        move |side, size| lock(&self.bounds)[side].read(depth, size)
-    }
-
     /// Counts two archives in `depth` others; returns a record if these are too many.
     fn enter(&self, depth: usize, archives: &Directories) -> Result<(), Record> {
-        for (side, bounds) in lock(&self.bounds).iter_mut().enumerate() {
+        for (side, bounds) in self.bounds.iter().enumerate() {
             let path = String::new();
             let left_out = |cause| Record::Trouble { side, path, cause };
             bounds.enter(depth).map_err(left_out)?;

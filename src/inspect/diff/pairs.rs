@@ -1,10 +1,10 @@
 //! Walking two trees at once.
 
-use super::Side;
 use super::lone::Lone;
-use crate::inspect::walk::{Listing, Walk};
+use super::{Diff, Side};
+use crate::inspect::walk::{Listing, Missed, Walk};
 use crate::inspect::{Contents, Entry, Role};
-use crate::mount::{self, FileKind, HeldIno, Vfs};
+use crate::mount::{self, FileKind, HeldIno};
 use crate::namespace::joined;
 
 /// Two directories to compare.
@@ -31,20 +31,17 @@ pub(super) enum Item {
     },
 }
 
-/// Counts an entry of a side and its bytes; returns a message if the count is too high.
-type Count<'a> = &'a dyn Fn(Side, u64) -> Result<(), String>;
-
 /// A walk of two directories and everything below them. It is no [`Walk`], because it lists
-/// two trees in turn, and what is in archives later, level by level: the count of a side
-/// is shared by all of these.
+/// two trees in turn, and what is in archives after everything around these.
 ///
 /// An entry and the one that the other side finds by its name belong together
 /// if each is found by the name of the other.
 pub(super) struct Pairs<'a> {
-    sides: [&'a Vfs; 2],
-    /// Number of the pair of archives that the directories are in.
+    diff: &'a Diff<'a>,
+    /// Number of the pair of archives that the directories are in, and how many are
+    /// around it.
     archive: u32,
-    count: Count<'a>,
+    depth: usize,
     /// True if a side has too much.
     is_over: bool,
     push: &'a mut dyn FnMut(Item),
@@ -71,15 +68,15 @@ impl Level {
 
 impl<'a> Pairs<'a> {
     pub(super) fn new(
-        sides: [&'a Vfs; 2],
+        diff: &'a Diff<'a>,
         archive: u32,
-        count: Count<'a>,
+        depth: usize,
         push: &'a mut dyn FnMut(Item),
     ) -> Self {
         Self {
-            sides,
+            diff,
             archive,
-            count,
+            depth,
             is_over: false,
             push,
         }
@@ -91,7 +88,7 @@ impl<'a> Pairs<'a> {
         let mut levels = vec![Level::new(directories, 0)];
         while let Some(level) = levels.last_mut().filter(|_| !self.is_over) {
             let side = level.side;
-            let Some(listed) = level.entries.next(self.sides[side]) else {
+            let Some(listed) = level.entries.next(self.diff.sides[side]) else {
                 let done = levels.pop().filter(|_| side == 0);
                 levels.extend(done.map(|level| Level::new(level.directories, 1)));
                 continue;
@@ -102,29 +99,21 @@ impl<'a> Pairs<'a> {
                     // Everything else would seem to be on the other side alone.
                     let path = level.directories.path.clone();
                     levels.pop();
-                    self.trouble(side, path, error.to_string());
+                    self.missed(side, Missed::Unlisted(path, error));
                     continue;
                 }
             };
-            Contents(self.sides[side]).measure(&mut entry);
-            if !self.counts(side, &entry) {
+            Contents(self.diff.sides[side]).measure(&mut entry);
+            if let Err(cause) = self.diff.bounds[side].read(self.depth, entry.size) {
+                self.missed(side, Missed::LeftOut(cause));
                 break;
             }
             let path = joined(&level.directories.path, &entry.name);
             match self.entry(&level.directories, side, &path, &entry) {
                 Ok(Some(inos)) => levels.push(Level::new(Directories { path, inos }, 0)),
                 Ok(None) => {}
-                Err((side, error)) => self.trouble(side, path, error.to_string()),
+                Err((side, error)) => self.missed(side, Missed::Unlisted(path, error)),
             }
-        }
-        !self.is_over
-    }
-
-    /// Counts an entry. Returns false if that is too much.
-    fn counts(&mut self, side: Side, entry: &Entry) -> bool {
-        if let Err(cause) = (self.count)(side, entry.size) {
-            self.is_over = true;
-            self.trouble(side, String::new(), cause);
         }
         !self.is_over
     }
@@ -172,7 +161,7 @@ impl<'a> Pairs<'a> {
         entry: &Entry,
     ) -> Result<Option<Entry>, (Side, mount::Error)> {
         let find = |side: Side, name: &str| {
-            let found = Contents(self.sides[side]).find(*directories.inos[side], name);
+            let found = Contents(self.diff.sides[side]).find(*directories.inos[side], name);
             found.map_err(|error| (side, error))
         };
         let found = find(1 - side, &entry.name)?;
@@ -194,15 +183,14 @@ impl<'a> Pairs<'a> {
         if kind != FileKind::Directory {
             return;
         }
-        let vfs = self.sides[side];
-        let mut walk = Walk::new(entry.ino.clone(), path.to_owned());
+        let vfs = self.diff.sides[side];
+        let bounds = self.diff.bounds[side].clone();
+        let walk = Walk::within(bounds, entry.ino.clone(), path.to_owned());
+        let mut walk = walk.inside(self.depth);
+        walk.shows_archives = false;
         while let Some(step) = walk.next(vfs) {
             match step {
-                Ok(mut step) => {
-                    Contents(vfs).measure(&mut step.entry);
-                    if !self.counts(side, &step.entry) {
-                        return;
-                    }
+                Ok(step) => {
                     let Some(kind) = self::kind(step.entry.role) else {
                         continue;
                     };
@@ -211,16 +199,13 @@ impl<'a> Pairs<'a> {
                         walk.enter(vfs, step);
                     }
                 }
-                Err(missed) => {
-                    let (path, cause) = missed.explained();
-                    self.trouble(side, path, cause);
-                }
+                Err(missed) => self.missed(side, missed),
             }
         }
     }
 
     fn push_lone(&mut self, side: Side, path: String, entry: &Entry, kind: FileKind) {
-        let known = Contents(self.sides[side]).asset_of(*entry.ino);
+        let known = Contents(self.diff.sides[side]).asset_of(*entry.ino);
         (self.push)(Item::Lone(Lone {
             side,
             path: path.into(),
@@ -231,7 +216,9 @@ impl<'a> Pairs<'a> {
         }));
     }
 
-    fn trouble(&mut self, side: Side, path: String, cause: String) {
+    fn missed(&mut self, side: Side, missed: Missed) {
+        self.is_over |= matches!(missed, Missed::LeftOut(_));
+        let (path, cause) = missed.explained();
         (self.push)(Item::Trouble { side, path, cause });
     }
 }

@@ -8,7 +8,7 @@
 mod database;
 mod jobs;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, OnceLock};
 
@@ -16,15 +16,16 @@ use indicatif::ProgressBar;
 
 #[cfg(feature = "index")]
 pub use self::database::{Database, TextIndex};
-use self::jobs::{Job, Jobs};
+use self::jobs::Job;
+use super::bounds::Bounds;
 use super::hash::sha256;
 use super::pool::unordered;
 use super::room::{Room, Taken};
 use super::shown::Shown;
 use super::texts::{self, MAX_TEXT};
-use super::walk::Step;
+use super::walk::{Step, Walk};
 use super::{Contents, Role};
-use crate::mount::{Ino, Meta, Vfs, format_of};
+use crate::mount::{HeldIno, Ino, Meta, Vfs, format_of};
 use hpimount_assets::view::Measures;
 use hpimount_assets::view::report::Reference;
 
@@ -156,22 +157,19 @@ pub fn index(
     rows: &SyncSender<Row>,
     bar: &ProgressBar,
 ) -> Result<(), String> {
-    let source = Contents(vfs).archive(Ino::ROOT).unwrap_or_default();
     let indexer = Indexer {
         vfs,
         rows,
         bar,
-        is_container: source.is_container,
-        bytes: AtomicU64::new(0),
-        most: AtomicU64::new(0),
+        bounds: Bounds::of(vfs, Ino::ROOT, expansion),
         left_out: OnceLock::new(),
         room: Room::new(vfs.reader().budget().limit() / PART_OF_BUDGET),
         is_over: AtomicBool::new(false),
     };
-    let walk = |push: &mut dyn FnMut(Job)| {
-        Jobs::new(vfs, expansion, &indexer.most, push).queue(&indexer.is_over)
-    };
-    let walked = unordered(threads, walk, |job| indexer.run(job));
+    let root = HeldIno::kept(Ino::ROOT);
+    let walk = Walk::within(indexer.bounds.clone(), root, String::new());
+    let queue = |push: &mut dyn FnMut(Job)| jobs::queue(vfs, walk, push, &indexer.is_over);
+    let walked = unordered(threads, queue, |job| indexer.run(job));
     indexer.left_out.into_inner().map_or(walked, Err)
 }
 
@@ -180,11 +178,7 @@ struct Indexer<'a> {
     rows: &'a SyncSender<Row>,
     bar: &'a ProgressBar,
     room: Arc<Room>,
-    /// True if the source is a container rather than a folder on disk.
-    is_container: bool,
-    /// Number of bytes of the rows about archives, and how many there may be.
-    bytes: AtomicU64,
-    most: AtomicU64,
+    bounds: Arc<Bounds>,
     /// The reason why further rows are left out.
     left_out: OnceLock<String>,
     /// True if no more rows are sent.
@@ -209,17 +203,7 @@ impl Indexer<'_> {
                 // The file that is at fault has the error as its own row.
                 let _ = self.vfs.assets().references(*directory, &mut send);
             }
-            Job::Unlisted {
-                archive,
-                path,
-                cause,
-            } => self.send(Row::Entry(Box::new(EntryRow {
-                archive,
-                path,
-                kind: "directory",
-                error: Some(cause),
-                ..EntryRow::default()
-            }))),
+            Job::Unlisted(row) => self.send(Row::Entry(row)),
             Job::Entry {
                 archive,
                 step,
@@ -243,21 +227,10 @@ impl Indexer<'_> {
     /// Counts a row, and returns whether the rows have too many bytes with it.
     fn exceeds(&self, row: &Row) -> bool {
         let (archive, size) = row.size();
-        if archive.is_empty() && !self.is_container {
-            return false;
-        }
-        let bytes = self.bytes.fetch_add(size as u64, Ordering::Relaxed) + size as u64;
-        let most = self.most.load(Ordering::Relaxed);
-        if bytes <= most {
-            return false;
-        }
-        self.left_out.get_or_init(|| {
-            format!(
-                "has more than {most} bytes of rows about archives, and the rest is left out; \
-                 `--expansion` raises the limit"
-            )
-        });
-        true
+        let archives = usize::from(!archive.is_empty());
+        let counted = self.bounds.row(archives, size as u64);
+        let left_out = counted.map_err(|problem| self.left_out.get_or_init(|| problem));
+        left_out.is_err()
     }
 
     fn entry(&self, archive: String, step: Step, kind: &'static str) -> EntryRow {

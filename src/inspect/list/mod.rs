@@ -7,6 +7,7 @@ use std::io::Write;
 
 use self::line::Line;
 use self::sorted::Sorted;
+use super::bounds::Bounds;
 use super::hash::sha256;
 use super::path::find;
 use super::walk::{Missed, Walk};
@@ -97,7 +98,7 @@ pub fn list(
     }
     if found.attr.kind == FileKind::Directory {
         let mut walk = match style.sha256 {
-            true => Walk::within(vfs, root, found.path, style.expansion),
+            true => Walk::within(Bounds::of(vfs, *root, style.expansion), root, found.path),
             false => Walk::new(root, found.path),
         };
         walk.shows_archives = false;
