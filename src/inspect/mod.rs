@@ -74,12 +74,12 @@ impl Error {
         }
     }
 
-    /// The error that nobody writes any more, who knows why.
+    /// The error of sending to a writing thread that has ended, which knows the reason.
     fn stopped() -> Self {
         Self::Output(io::ErrorKind::BrokenPipe.into())
     }
 
-    /// The error of a walk of what is at a path.
+    /// The error of a walk that began at a path.
     fn missed(missed: Missed, at: &str) -> Self {
         match (missed, at) {
             (Missed::Unlisted(path, error), _) => Self::path(&path, error),

@@ -5,8 +5,8 @@ use std::thread::scope;
 
 use super::queue::Queue;
 
-/// Maximum number of queued jobs, and of results that wait for one before them. What has
-/// many bytes takes [`Room`](super::room::Room) as well.
+/// Maximum number of queued jobs, and of results that wait for one before them. Large
+/// values take [`Room`](super::room::Room) as well.
 const MAX_WAITING: usize = 1024;
 
 /// Runs the jobs that `produce` passes to its argument with `run`, on `threads`
@@ -64,7 +64,7 @@ pub(super) fn ordered<J: Send, R: Send, T>(
             })
         };
         unordered(threads, produce, |(job, result)| {
-            // Nobody receives it if `consume` has panicked.
+            // The receiver is gone if `consume` has panicked.
             let _ = result.send(run(job));
         })
     })

@@ -65,7 +65,8 @@ fn report(vfs: &Vfs) -> Option<Picture> {
 }
 
 /// Returns the assets of formats with a preview, in a list for each
-/// [`Preview::rank`](hpimount_assets::view::Preview::rank).
+/// [`Preview::rank`](hpimount_assets::view::Preview::rank). Outer directories come first,
+/// unlike in other walks, because the limit may leave the inner ones out.
 fn find(vfs: &Vfs) -> BTreeMap<u8, Vec<HeldIno>> {
     let mut found: BTreeMap<u8, Vec<HeldIno>> = BTreeMap::new();
     let mut seen = HashSet::new();

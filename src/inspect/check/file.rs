@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use super::finding::{Cause, Severity, is_end};
 use super::subject::{Findings, Subject};
-use crate::content::{BLOCK_SIZE, MAX_ASSET};
+use crate::content::{BLOCK_SIZE, Key, MAX_ASSET};
 use crate::inspect::{Contents, Trouble};
-use crate::mount::Ino;
+use crate::mount::HeldIno;
 use hpimount_containers::io::Error;
 use hpimount_containers::volume::RecordedSum;
 
@@ -16,27 +16,34 @@ use hpimount_containers::volume::RecordedSum;
 /// disc.
 const SECTOR: u32 = 2048;
 
-/// The check of a file.
-pub(super) struct FileCheck<'a, 'r> {
-    pub(super) subject: &'a Subject<'a, 'r>,
-    pub(super) ino: Ino,
-    pub(super) path: &'a str,
+/// A file, or a part of one, to be checked.
+pub(super) struct FileJob {
+    pub(super) ino: HeldIno,
+    pub(super) path: String,
     /// The bytes to read.
     pub(super) range: Range<u64>,
     /// True if it is parsed as well.
     pub(super) is_asset: bool,
     /// True if the range is the whole file.
     pub(super) is_whole: bool,
+    /// The solid block that the file is in.
+    pub(super) lane: Option<Key>,
+}
+
+/// The check of a file.
+pub(super) struct FileCheck<'a, 'r> {
+    pub(super) subject: &'a Subject<'a, 'r>,
+    pub(super) file: FileJob,
 }
 
 impl FileCheck<'_, '_> {
     pub(super) fn run(&self) {
-        let mut findings = self.subject.findings(self.path);
-        let parsed = self.is_asset.then(|| self.parse(&mut findings));
+        let mut findings = self.subject.findings(&self.file.path);
+        let parsed = self.file.is_asset.then(|| self.parse(&mut findings));
         let sum = match parsed {
             // Parsing has read the file to its end.
             Some(Ok(sum)) => {
-                self.subject.output.read(self.range.end);
+                self.subject.output.read(self.file.range.end);
                 sum
             }
             unparsed => {
@@ -57,8 +64,8 @@ impl FileCheck<'_, '_> {
 
     /// Returns the checksum that the file's archive has of all of it.
     fn recorded_sum(&self) -> Option<RecordedSum> {
-        let sum = || Contents(self.subject.vfs).recorded_sum(self.ino);
-        self.is_whole.then(sum).flatten()
+        let sum = || Contents(self.subject.vfs).recorded_sum(*self.file.ino);
+        self.file.is_whole.then(sum).flatten()
     }
 
     /// Parses an asset. Returns its checksum; if it was not parsed, the finding to
@@ -67,14 +74,14 @@ impl FileCheck<'_, '_> {
         &self,
         findings: &mut Findings<'_, '_>,
     ) -> Result<Option<RecordedSum>, (Severity, Cause)> {
-        if self.range.end > MAX_ASSET {
+        if self.file.range.end > MAX_ASSET {
             let text = format!("is not parsed: assets are up to {MAX_ASSET} bytes");
             return Err((Severity::Warning, Cause::text(&text)));
         }
         let trouble = |error: &Error| (Severity::of(error), Cause::of(error));
         let sum = RefCell::new(self.recorded_sum());
         let is_seen = Cell::new(false);
-        let parsed = Contents(self.subject.vfs).parse(self.ino, &|bytes| {
+        let parsed = Contents(self.subject.vfs).parse(*self.file.ino, &|bytes| {
             is_seen.set(true);
             if let Some(sum) = &mut *sum.borrow_mut() {
                 sum.update(bytes);
@@ -108,7 +115,7 @@ impl FileCheck<'_, '_> {
         mut sum: RecordedSum,
         findings: &mut Findings<'_, '_>,
     ) -> Option<RecordedSum> {
-        for piece in Contents(self.subject.vfs).pieces(self.ino) {
+        for piece in Contents(self.subject.vfs).pieces(*self.file.ino) {
             match piece {
                 Ok(piece) => sum.update(&piece),
                 Err(trouble) => {
@@ -123,7 +130,7 @@ impl FileCheck<'_, '_> {
     /// Reads the range. Returns false if some of it cannot be read.
     fn read(&self, mut sum: Option<&mut RecordedSum>, findings: &mut Findings<'_, '_>) -> bool {
         let contents = Contents(self.subject.vfs);
-        let Range { start, end } = self.range;
+        let Range { start, end } = self.file.range;
         let mut offset = start;
         // Up to this offset, data is read in sectors.
         let mut narrow = offset;
@@ -131,7 +138,7 @@ impl FileCheck<'_, '_> {
         while offset < end {
             let most = if offset < narrow { SECTOR } else { BLOCK_SIZE };
             let length = (end - offset).min(most.into()) as u32;
-            let error = match contents.read_explained(self.ino, offset, length) {
+            let error = match contents.read_explained(*self.file.ino, offset, length) {
                 Ok(bytes) if !bytes.is_empty() => {
                     offset += bytes.len() as u64;
                     self.subject.output.read(bytes.len() as u64);
@@ -154,7 +161,7 @@ impl FileCheck<'_, '_> {
             }
             findings.error(&error);
             let can_continue = Severity::of(&error) == Severity::Damage && !is_end(&error);
-            if !can_continue || contents.is_divisible(self.ino) != Ok(true) {
+            if !can_continue || contents.is_divisible(*self.file.ino) != Ok(true) {
                 return false;
             }
             offset += u64::from(length);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::covered::{HashedImages, Unsound};
-use super::file::FileCheck;
+use super::file::{FileCheck, FileJob};
 use super::finding::{Cause, Severity};
 use super::image::{Hashing, ImageCheck};
 use super::subject::Subject;
@@ -15,17 +15,7 @@ use crate::mount::{HeldIno, Ino};
 /// A job.
 pub(super) enum Job {
     /// Read a file, or a part of one.
-    File {
-        ino: HeldIno,
-        path: String,
-        range: Range<u64>,
-        /// True if it is parsed as well.
-        is_asset: bool,
-        /// True if the range is the whole file.
-        is_whole: bool,
-        /// The solid block that the file is in.
-        lane: Option<Key>,
-    },
+    File(FileJob),
     /// Check the assets of a directory together.
     Together { directory: HeldIno, path: String },
     /// Hash those images of an archive that belong together.
@@ -44,7 +34,7 @@ impl Job {
     /// Returns the solid block of the file.
     pub(super) fn lane(&self) -> Option<Key> {
         match self {
-            Self::File { lane, .. } => *lane,
+            Self::File(file) => file.lane,
             Self::Together { .. } | Self::Images { .. } => None,
         }
     }
@@ -77,24 +67,7 @@ impl Workplace<'_, '_> {
                 check.run(numbers);
                 self.unsound.settle(hashed, subject.output);
             }
-            Job::File {
-                ino,
-                path,
-                range,
-                is_asset,
-                is_whole,
-                lane: _,
-            } => {
-                let check = FileCheck {
-                    subject,
-                    ino: *ino,
-                    path: &path,
-                    range,
-                    is_asset,
-                    is_whole,
-                };
-                check.run();
-            }
+            Job::File(file) => FileCheck { subject, file }.run(),
         }
     }
 

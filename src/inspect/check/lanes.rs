@@ -76,6 +76,7 @@ mod tests {
 
     use super::*;
     use crate::content::VolumeId;
+    use crate::inspect::check::file::FileJob;
     use crate::mount::{HeldIno, Ino};
     use hpimount_containers::volume::FileId;
 
@@ -87,19 +88,19 @@ mod tests {
     }
 
     fn job(ino: u64, lane: Option<Key>) -> Job {
-        Job::File {
+        Job::File(FileJob {
             ino: HeldIno::kept(Ino(ino)),
             path: String::new(),
             range: 0..1,
             is_asset: false,
             is_whole: true,
             lane,
-        }
+        })
     }
 
     fn ino(job: &Job) -> u64 {
         match job {
-            Job::File { ino, .. } => ino.0,
+            Job::File(file) => file.ino.0,
             Job::Together { .. } | Job::Images { .. } => 0,
         }
     }

@@ -26,6 +26,7 @@ use indicatif::ProgressBar;
 
 use self::covered::{HashedImages, ImageSources, Unsound};
 pub use self::dat::Dat;
+use self::file::FileJob;
 use self::finding::{Cause, Severity};
 use self::image::Hashing;
 use self::job::{Job, Push, Workplace};
@@ -382,13 +383,15 @@ impl Check<'_, '_> {
         let contents = Contents(vfs);
         output.expect(entry.size);
         let lane = contents.whole_of(*entry.ino);
-        let file = |range, is_whole| Job::File {
-            ino: entry.ino.clone(),
-            path: path.clone(),
-            range,
-            is_asset: is_asset && is_whole,
-            is_whole,
-            lane,
+        let file = |range, is_whole| {
+            Job::File(FileJob {
+                ino: entry.ino.clone(),
+                path: path.clone(),
+                range,
+                is_asset: is_asset && is_whole,
+                is_whole,
+                lane,
+            })
         };
         let is_divisible = || {
             let has_sum = contents.recorded_sum(*entry.ino).is_some();

@@ -32,7 +32,7 @@ pub(super) enum Item {
 }
 
 /// A walk of two directories and everything below them. It is no [`Walk`], because it lists
-/// two trees in turn, and what is in archives after everything around these.
+/// two trees in turn, and the entries of nested archives after all entries around these.
 ///
 /// An entry and the one that the other side finds by its name belong together
 /// if each is found by the name of the other.
