@@ -100,7 +100,7 @@ fn add_rows(
                 Ok(index_source(&vfs, threads, index.expansion, &rows, &bar))
             })
         },
-        |row| database.add(&row),
+        |rows| rows.iter().try_for_each(|row| database.add(row)),
     );
     written?;
     let opened = read.map_err(Failure::no_thread)?;

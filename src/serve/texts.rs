@@ -42,7 +42,7 @@ struct Search {
 
 /// The rows of a tree.
 struct Rows {
-    rows: Receiver<Row>,
+    rows: Receiver<Vec<Row>>,
     /// Channel for a message when all of them are in the index.
     all: SyncSender<()>,
 }
@@ -197,7 +197,7 @@ fn work(mut texts: TextIndex, requests: &Receiver<Request>) {
         }
         let Some(one) = &rows else { continue };
         let done = match one.rows.recv_timeout(MOMENT) {
-            Ok(row) => texts.add(&row),
+            Ok(rows) => rows.iter().try_for_each(|row| texts.add(row)),
             Err(RecvTimeoutError::Disconnected) => {
                 let ended = texts.end();
                 if ended.is_ok() {

@@ -10,7 +10,7 @@ mod jobs;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use indicatif::ProgressBar;
 
@@ -26,6 +26,7 @@ use super::texts::{self, MAX_TEXT};
 use super::walk::{Step, Walk};
 use super::{Contents, Role};
 use crate::mount::{HeldIno, Ino, Meta, Vfs, format_of};
+use crate::sync::lock;
 use hpimount_assets::view::Measures;
 use hpimount_assets::view::report::Reference;
 
@@ -37,6 +38,10 @@ const ROW: usize = 256;
 
 /// Part of the memory budget that the other texts may have while they wait.
 const PART_OF_BUDGET: usize = 8;
+
+/// Size of the rows that are sent together: a thread that was woken for each row would
+/// spend more time on that.
+const BATCH: usize = 64 << 10;
 
 /// A row of the catalogue.
 pub enum Row {
@@ -144,8 +149,8 @@ pub struct SearchHit {
     pub snippet: String,
 }
 
-/// Sends a row for each entry of a source, and for each reference in it. Ends
-/// early if the receiver of the rows is gone. At most `expansion` bytes are read
+/// Sends a row for each entry of a source, and for each reference in it, several at a
+/// time. Ends early if the receiver of the rows is gone. At most `expansion` bytes are read
 /// for each byte of the source, and the rows have no more.
 ///
 /// # Errors
@@ -154,12 +159,13 @@ pub fn index(
     vfs: &Vfs,
     threads: usize,
     expansion: u64,
-    rows: &SyncSender<Row>,
+    rows: &SyncSender<Vec<Row>>,
     bar: &ProgressBar,
 ) -> Result<(), String> {
     let indexer = Indexer {
         vfs,
         rows,
+        batch: Mutex::default(),
         bar,
         bounds: Bounds::of(vfs, Ino::ROOT, expansion),
         left_out: OnceLock::new(),
@@ -170,12 +176,14 @@ pub fn index(
     let walk = Walk::within(indexer.bounds.clone(), root, String::new());
     let queue = |push: &mut dyn FnMut(Job)| jobs::queue(vfs, walk, push, &indexer.is_over);
     let walked = unordered(threads, queue, |job| indexer.run(job));
+    indexer.send_batch(lock(&indexer.batch).take());
     indexer.left_out.into_inner().map_or(walked, Err)
 }
 
 struct Indexer<'a> {
     vfs: &'a Vfs,
-    rows: &'a SyncSender<Row>,
+    rows: &'a SyncSender<Vec<Row>>,
+    batch: Mutex<Batch>,
     bar: &'a ProgressBar,
     room: Arc<Room>,
     bounds: Arc<Bounds>,
@@ -183,6 +191,19 @@ struct Indexer<'a> {
     left_out: OnceLock<String>,
     /// True if no more rows are sent.
     is_over: AtomicBool,
+}
+
+/// Rows that are sent together.
+#[derive(Default)]
+struct Batch {
+    rows: Vec<Row>,
+    size: usize,
+}
+
+impl Batch {
+    fn take(&mut self) -> Vec<Row> {
+        std::mem::take(self).rows
+    }
 }
 
 impl Indexer<'_> {
@@ -219,7 +240,24 @@ impl Indexer<'_> {
     }
 
     fn send(&self, row: Row) {
-        if self.exceeds(&row) || self.rows.send(row).is_err() {
+        if self.exceeds(&row) {
+            self.is_over.store(true, Ordering::Relaxed);
+            return;
+        }
+        // Other threads wait for the room that it has.
+        let is_long = matches!(&row, Row::Entry(row) if row.room.is_some());
+        let mut batch = lock(&self.batch);
+        batch.size += row.size().1;
+        batch.rows.push(row);
+        if is_long || batch.size >= BATCH {
+            let rows = batch.take();
+            drop(batch);
+            self.send_batch(rows);
+        }
+    }
+
+    fn send_batch(&self, rows: Vec<Row>) {
+        if self.rows.send(rows).is_err() {
             self.is_over.store(true, Ordering::Relaxed);
         }
     }
@@ -316,7 +354,7 @@ mod tests {
         let (sender, rows) = sync_channel(10);
         index(&vfs, 1, EXPANSION, &sender, &ProgressBar::hidden()).unwrap();
         drop(sender);
-        let assets = rows.into_iter().filter_map(|row| match row {
+        let assets = rows.into_iter().flatten().filter_map(|row| match row {
             Row::Entry(row) => row.asset,
             Row::Reference(_) => None,
         });
