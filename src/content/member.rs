@@ -21,7 +21,7 @@ pub struct Member {
 
 impl Member {
     /// Creates a source of file number 0, a stream, of a volume that is not part of a
-    /// tree: what is in a compressed file.
+    /// tree: the archive in a compressed file.
     ///
     /// # Errors
     /// Returns an error if its size cannot be determined.

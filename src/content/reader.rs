@@ -141,8 +141,8 @@ impl Reader {
         }
     }
 
-    /// Returns the size of a stream that was declared without one. What is decoded to
-    /// determine it is kept for whoever reads it.
+    /// Returns the size of a stream that was declared without one. If it is decoded for
+    /// that, the spool keeps its blocks for the next reader.
     ///
     /// # Errors
     /// Returns the errors of [`Streams::size`].

@@ -311,8 +311,8 @@ impl Decoders {
         blocks.min(self.spool.size() / 4 * 3)
     }
 
-    /// Keeps a block of a stream that is decoded before its length is known, unless the
-    /// stream is too long by now.
+    /// Spools a block of a stream of unknown length, unless the block ends where a stream
+    /// is too long for the spool.
     pub(super) fn keep(&self, file: Key, at: u64, block: &[u8]) {
         self.stats.add_decoded(block.len());
         if at + block.len() as u64 <= self.max_spooled() {

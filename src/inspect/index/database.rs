@@ -82,9 +82,9 @@ CREATE VIEW files AS
 /// The index that finds equal files.
 const BY_SHA256: &str = "CREATE INDEX entries_by_sha256 ON entries (sha256)";
 
-/// Minimum number of entries of a source for which [`BY_SHA256`] is made anew, if there
-/// were fewer before: checksums come in no order, and sorting them once is quicker than
-/// finding a place for each.
+/// A source with at least this many entries, and more than all before it, has
+/// [`BY_SHA256`] made anew: checksums come in no order, and sorting them once is quicker
+/// than finding a place for each.
 const MANY: i64 = 10_000;
 
 /// Memory for pages in KiB.
@@ -106,7 +106,7 @@ pub struct Database {
     /// Numbers of the first entry of the source and of the next one.
     first: i64,
     next: i64,
-    /// Minimum number of entries of a source for which [`BY_SHA256`] is made anew.
+    /// A source with at least this many entries has [`BY_SHA256`] made anew.
     many: i64,
     /// True if it has to be made anew.
     is_unsorted: bool,

@@ -188,7 +188,7 @@ impl Compressed {
 
     /// Returns the number of bytes that can be decoded; `None` if they are more than
     /// `most`. With `force` this is less than everything if the file is damaged.
-    /// `decoded` is that of [`Streams::size`].
+    /// `decoded` receives the bytes as in [`Streams::size`].
     fn measure(
         &self,
         most: u64,
@@ -226,7 +226,7 @@ impl Compressed {
     }
 
     /// Returns the decoded size; `None` if it has to be determined by decoding more than
-    /// `most` bytes. `decoded` is that of [`Streams::size`].
+    /// `most` bytes. `decoded` receives the bytes as in [`Streams::size`].
     fn size(&self, most: u64, decoded: &mut dyn FnMut(u64, &[u8])) -> Result<Option<u64>> {
         if let Some(known) = self.decoded.get() {
             return Ok(Some(known.size));
