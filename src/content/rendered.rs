@@ -4,9 +4,10 @@
 use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::block::{Rendering, Size};
-use super::spool::SpoolWriter;
+use super::spool::{SMALL_RECORD, SpoolWriter};
 use super::{Bytes, Key, Reader, Spool};
 use crate::requester;
 use hpimount_containers::io::{Error, Result, read_error};
@@ -18,6 +19,13 @@ const MAX_IN_MEMORY: usize = 256 << 10;
 /// Most are read next; many long ones that are not would displace others in the
 /// spool.
 const MAX_KEPT_FOR_SIZE: u64 = 16 << 20;
+
+/// Minimum time of a rendering that is worth keeping in the spool as well: a few times that
+/// of writing it there and reading it again.
+const LONG: Duration = Duration::from_micros(100);
+
+/// The records of small files in the spool may take the budget divided by this.
+const SHARE: usize = 4;
 
 /// Writes the bytes of a generated file.
 pub(super) type Render<'a> = &'a dyn Fn(&mut dyn Write) -> Result<()>;
@@ -53,12 +61,14 @@ impl Reader {
             return Ok(rendering.len());
         }
         self.size(key, || {
+            let begun = Instant::now();
             let writer = Writer::new(&self.spool, self.max_in_memory());
             let mut counter = Counter::new(writer);
             render(&mut counter)?;
             let Counter { len, kept } = counter;
             self.stats.rendered.add(len);
             if let Some(Ok(rendering)) = kept.map(|writer| writer.finish(key)) {
+                self.keep_if_long(key, &rendering, begun);
                 self.caches.renderings.put(&key, rendering);
             }
             Ok(len)
@@ -90,7 +100,27 @@ impl Reader {
 
     fn kept(&self, key: Key) -> Option<Rendering> {
         let in_memory = self.caches.renderings.peek(&key);
-        in_memory.or_else(|| self.spool.get(key).map(Rendering::Spool))
+        in_memory
+            .or_else(|| self.spool.get(key).map(Rendering::Spool))
+            .or_else(|| self.kept_small(key))
+    }
+
+    fn kept_small(&self, key: Key) -> Option<Rendering> {
+        let rendering = Rendering::Memory(Arc::new(self.spool.small(key)?));
+        self.caches.renderings.put(&key, rendering.clone());
+        Some(rendering)
+    }
+
+    /// Keeps a rendering in the spool as well if it took long since it was `begun`: it
+    /// would be evicted from memory by many that take no time.
+    fn keep_if_long(&self, key: Key, rendering: &Rendering, begun: Instant) {
+        if let Rendering::Memory(bytes) = rendering
+            && begun.elapsed() >= LONG
+            && let Ok(record) = self.budget().charge("the record of a file", SMALL_RECORD)
+        {
+            let max_memory = self.budget().limit() / SHARE;
+            self.spool.keep_small(key, bytes, record, max_memory);
+        }
     }
 
     fn rendering(&self, key: Key, render: Render<'_>) -> Result<Rendering> {
@@ -102,9 +132,11 @@ impl Reader {
             if let Some(file) = self.spool.get(key) {
                 return Ok(Rendering::Spool(file));
             }
+            let begun = Instant::now();
             let mut writer = Writer::new(&self.spool, self.max_in_memory());
             render(&mut writer)?;
             let rendering = writer.finish(key)?;
+            self.keep_if_long(key, &rendering, begun);
             self.stats.rendered.add(rendering.len());
             Ok(rendering)
         })
@@ -205,10 +237,33 @@ impl Write for Writer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use crate::content::VolumeId;
     use crate::memory::budget::Budget;
     use crate::requester::Outcome;
     use hpimount_containers::volume::FileId;
+
+    #[test]
+    fn a_rendering_that_took_long_is_made_once_though_memory_has_no_room_for_it() {
+        let reader = Reader::new(&Budget::new(1 << 20), Spool::new(None, 16 << 20));
+        let renderings = AtomicUsize::new(0);
+        let read = |number: u32| {
+            let key = Key {
+                volume: VolumeId(1, 0),
+                file: FileId(number),
+            };
+            let bytes = reader.rendered(key, 0..1 << 20, &|out| {
+                renderings.fetch_add(1, Ordering::Relaxed);
+                std::thread::sleep(LONG);
+                let written = out.write_all(&vec![number as u8; 10_000]);
+                written.map_err(|error| Error::of_output(&error))
+            });
+            assert_eq!(*bytes.unwrap(), vec![number as u8; 10_000]);
+        };
+        (0..300).chain(0..300).for_each(read);
+        assert_eq!(renderings.into_inner(), 300);
+    }
 
     #[test]
     fn a_rendering_ends_if_its_reader_was_killed() {

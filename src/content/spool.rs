@@ -1,8 +1,9 @@
-//! Generated files that are too large for memory, and decoded blocks that would
-//! take long to decode again, in a temporary file without a name.
+//! Generated files that are too large for memory, and small files and decoded blocks
+//! that would take long to make again, in a temporary file without a name.
 //!
 //! The file is divided into extents of one size. A spooled file has some of
 //! them, in any order, as spooled blocks have; they are released when it is evicted.
+//! Small files share an extent.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -23,6 +24,9 @@ const EXTENT: usize = 32 << 10;
 /// Memory of the record of a spooled block, in bytes.
 pub(super) const RECORD: usize = 256;
 
+/// Memory of the record of a small file, in bytes.
+pub(super) const SMALL_RECORD: usize = 192;
+
 /// Storage for data that is too large for memory.
 pub struct Spool {
     shared: Arc<Shared>,
@@ -30,6 +34,10 @@ pub struct Spool {
     files: Arc<Cache<Key, Arc<Spooled>, Error>>,
     /// The blocks, by file and position, within the same budget.
     blocks: Arc<Cache<(Key, u64), Arc<SpooledBlock>, Error>>,
+    /// The small files, within the same budget.
+    small: Arc<Cache<Key, Arc<SmallFile>, Error>>,
+    /// The extent that is being filled with small files.
+    open: Mutex<OpenExtent>,
 }
 
 struct Shared {
@@ -39,6 +47,16 @@ struct Shared {
     extents: Mutex<Extents>,
     /// Number of blocks.
     blocks: AtomicUsize,
+    /// Number of small files.
+    small: AtomicUsize,
+}
+
+/// An extent that is not written yet.
+#[derive(Default)]
+struct OpenExtent {
+    bytes: Vec<u8>,
+    /// The files in it, and the charges of their records.
+    files: Vec<(Key, Range<usize>, Charge)>,
 }
 
 #[derive(Default)]
@@ -61,11 +79,14 @@ impl Spool {
         Self {
             files: Cache::new(&space, 1),
             blocks: Cache::new(&space, 1),
+            small: Cache::new(&space, 1),
+            open: Mutex::default(),
             shared: Arc::new(Shared {
                 file: opened,
                 space,
                 extents: Mutex::default(),
                 blocks: AtomicUsize::new(0),
+                small: AtomicUsize::new(0),
             }),
         }
     }
@@ -137,6 +158,63 @@ impl Spool {
         let length = end.checked_sub(range.start).filter(|&length| length > 0)?;
         let mut bytes = vec![0; usize::try_from(length).ok()?];
         let read = block.bytes.read_exact_at(&mut bytes, range.start - start);
+        read.is_ok().then_some(bytes)
+    }
+
+    /// Keeps a small file, unless space is short or its records would exceed
+    /// `max_memory`: then older ones are dropped. `record` is the charge of its own one
+    /// ([`SMALL_RECORD`] bytes). A file that fills most of an extent is not small.
+    pub(super) fn keep_small(&self, key: Key, bytes: &[u8], record: Charge, max_memory: usize) {
+        if bytes.len() > EXTENT / 2 {
+            return;
+        }
+        let mut open = lock(&self.open);
+        let has_room = open.bytes.len() + bytes.len() <= EXTENT;
+        let full = (!has_room).then(|| std::mem::take(&mut *open));
+        let start = open.bytes.len();
+        open.bytes.extend_from_slice(bytes);
+        let range = start..open.bytes.len();
+        open.files.push((key, range, record));
+        drop(open);
+        if let Some(full) = full {
+            self.keep_extent(full, max_memory);
+        }
+    }
+
+    fn keep_extent(&self, full: OpenExtent, max_memory: usize) {
+        let mut extent = self.empty();
+        if let Err(error) = extent.write(&full.bytes) {
+            log::debug!("cannot keep generated files: {error}");
+            return;
+        }
+        let extent = Arc::new(extent);
+        for (key, range, record) in full.files {
+            while self.shared.small.load(Ordering::Relaxed) >= max_memory / SMALL_RECORD {
+                if !self.small.evict_oldest() {
+                    return;
+                }
+            }
+            self.shared.small.fetch_add(1, Ordering::Relaxed);
+            let file = SmallFile {
+                extent: extent.clone(),
+                range,
+                _record: record,
+            };
+            self.small.put(&key, Arc::new(file));
+        }
+    }
+
+    /// Returns the bytes of the small file with this `key`, if it is kept.
+    pub(super) fn small(&self, key: Key) -> Option<Vec<u8>> {
+        let Some(file) = self.small.peek(&key) else {
+            let open = lock(&self.open);
+            let (_, range, _) = open.files.iter().find(|(kept, ..)| *kept == key)?;
+            return Some(open.bytes[range.clone()].to_vec());
+        };
+        let mut bytes = vec![0; file.range.len()];
+        let read = file
+            .extent
+            .read_exact_at(&mut bytes, file.range.start as u64);
         read.is_ok().then_some(bytes)
     }
 
@@ -234,6 +312,25 @@ struct SpooledBlock {
 impl Drop for SpooledBlock {
     fn drop(&mut self) {
         self.bytes.shared.blocks.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A small file: a part of an extent.
+struct SmallFile {
+    extent: Arc<Spooled>,
+    range: Range<usize>,
+    _record: Charge,
+}
+
+impl Drop for SmallFile {
+    fn drop(&mut self) {
+        self.extent.shared.small.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Value for Arc<SmallFile> {
+    fn weight(&self) -> usize {
+        0
     }
 }
 
@@ -340,6 +437,26 @@ mod tests {
         assert!(spool.get(key(0)).is_none(), "evicted for the others");
         check(&spool.get(key(9)).unwrap(), 9);
         assert!(spool.used() <= 5 * EXTENT);
+    }
+
+    #[test]
+    fn small_files_share_extents_until_their_records_take_too_much_memory() {
+        let (spool, memory) = (Spool::new(None, 8 * EXTENT as u64), Budget::new(1 << 20));
+        let bytes = |number: u32| vec![number as u8; 1000 + number as usize];
+        for number in 0..200 {
+            let record = memory.charge("a record", SMALL_RECORD).unwrap();
+            spool.keep_small(key(number), &bytes(number), record, 100 * SMALL_RECORD);
+        }
+        assert!(spool.used() <= 8 * EXTENT);
+        let kept: Vec<u32> = (0..200)
+            .filter(|&number| spool.small(key(number)).is_some())
+            .collect();
+        // Those of the last extent are not written yet.
+        assert!((100..130).contains(&kept.len()), "{kept:?}");
+        for number in kept {
+            assert_eq!(spool.small(key(number)).unwrap(), bytes(number));
+        }
+        assert!(memory.used() <= 200 * SMALL_RECORD);
     }
 
     #[test]
