@@ -219,29 +219,30 @@ impl Walk<'_> {
                 let Some(raw) = visit.record(directory, offset, record)? else {
                     continue;
                 };
-                let last = unfinished.take_if(|last| !last.continues_in(raw));
-                pending.extend(self.finish(last, directory, visit)?);
-                let entry = unfinished.get_or_insert_with(|| Entry::new(raw));
+                if let Some(last) = unfinished.take_if(|last| !last.continues_in(raw)) {
+                    pending.extend(self.finish(last, directory, visit)?);
+                }
+                let mut entry = unfinished.take().unwrap_or_else(|| Entry::new(raw));
                 entry.extents.push(extent_of(raw));
-                if raw[25] & (MORE_EXTENTS | DIRECTORY) != MORE_EXTENTS {
-                    pending.extend(self.finish(unfinished.take(), directory, visit)?);
+                match raw[25] & (MORE_EXTENTS | DIRECTORY) {
+                    MORE_EXTENTS => unfinished = Some(entry),
+                    _ => pending.extend(self.finish(entry, directory, visit)?),
                 }
             }
         }
-        pending.extend(self.finish(unfinished, directory, visit)?);
+        if let Some(last) = unfinished {
+            pending.extend(self.finish(last, directory, visit)?);
+        }
         visit.listed(directory)
     }
 
     /// Passes an entry on with its attributes.
     fn finish<V: Visit>(
         &mut self,
-        entry: Option<Entry>,
+        mut entry: Entry,
         directory: &Directory<V::Id>,
         visit: &mut V,
     ) -> Result<Option<Directory<V::Id>>> {
-        let Some(mut entry) = entry else {
-            return Ok(None);
-        };
         if let Some(fields) = &mut self.system_use {
             (entry.attributes, entry.damage) = Attributes::read(fields, area_of(&entry.raw))?;
         }

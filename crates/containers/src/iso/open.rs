@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::descriptors::{Descriptor, Descriptors, ROOT_RECORD};
 use super::directory::{self, Entry, MAX_BYTES, PIECE, Visit, Walk, decode_id};
-use super::record::{self, DIRECTORY, RECORD, Record, extent_of, id_of, le32, records};
+use super::record::{self, DIRECTORY, RECORD, Record, date, extent_of, id_of, le32, records};
 use super::rock_ridge::{Attributes, Kind};
 use super::zisofs::Unpacked;
 use super::{MOVIE_SUFFIX, RAW_SUFFIX, SOUND_SUFFIX, VIDEO_CD_SUFFIX};
@@ -152,7 +152,7 @@ impl Visit for Adder<'_> {
         let new = NewFile {
             parent: directory.id,
             name,
-            modified: attributes.modified.or(record.modified),
+            modified: attributes.modified.or_else(|| date(record.date)),
         };
         if attributes.is_relocated {
             return Ok(None);

@@ -39,7 +39,8 @@ pub(super) struct Record<'a> {
     pub(super) block: u64,
     pub(super) flags: u8,
     pub(super) is_interleaved: bool,
-    pub(super) modified: Option<i64>,
+    /// Its modification time, see [`date`].
+    pub(super) date: &'a [u8],
     pub(super) name: &'a [u8],
     /// Attributes of CD-ROM XA, if any.
     xa: Option<u16>,
@@ -86,7 +87,7 @@ impl<'a> Record<'a> {
             block: u64::from(le32(bytes, 2)) + u64::from(bytes[1]),
             flags: bytes[25],
             is_interleaved: bytes[26] != 0 || bytes[27] != 0,
-            modified: date(&bytes[18..25]),
+            date: &bytes[18..25],
             name: id_of(bytes),
             xa: xa_attributes(system_use),
             system_use,
