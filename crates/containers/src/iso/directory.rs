@@ -301,7 +301,90 @@ fn utf_16(raw: &[u8]) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::disc::Form;
+
+    /// A visitor that counts the extents of each entry.
+    #[derive(Default)]
+    struct Extents(Vec<(u8, usize)>);
+
+    impl Visit for Extents {
+        type Id = ();
+
+        fn record<'r>(
+            &mut self,
+            _: &Directory<()>,
+            _: u64,
+            record: std::result::Result<&'r [u8], usize>,
+        ) -> Result<Option<&'r [u8]>> {
+            Ok(record.ok())
+        }
+
+        fn entry(
+            &mut self,
+            _: &mut Walk<'_>,
+            _: &Directory<()>,
+            entry: Entry,
+        ) -> Result<Option<Directory<()>>> {
+            self.0.push((id_of(&entry.raw)[0], entry.extents.len()));
+            Ok(None)
+        }
+
+        fn damage(&mut self, _: &Directory<()>, _: String, error: Error) -> Result<()> {
+            Err(error)
+        }
+    }
+
+    #[test]
+    fn records_of_one_file_are_one_entry_and_those_of_directories_are_not() {
+        let records = [
+            (b'A', MORE_EXTENTS),
+            (b'A', MORE_EXTENTS),
+            (b'A', 0),
+            (b'A', 0),
+            (b'B', MORE_EXTENTS),
+            (b'C', MORE_EXTENTS | DIRECTORY),
+            (b'C', DIRECTORY),
+            (b'D', MORE_EXTENTS),
+            (b'D', DIRECTORY),
+            (b'E', MORE_EXTENTS),
+        ];
+        let mut bytes = Vec::new();
+        for (name, flags) in records {
+            let mut record = [0; 34];
+            (record[0], record[25], record[32], record[33]) = (34, flags, 1, name);
+            bytes.extend(record);
+        }
+        bytes.resize(SECTOR as usize, 0);
+        let sectors = Sectors::new(Arc::new(bytes), Form::of_step(SECTOR), (0, SECTOR), false);
+        let mut walk = Walk {
+            sectors: &sectors,
+            block: SECTOR,
+            system_use: None,
+            left: SECTOR,
+        };
+        let root = Extent {
+            block: 0,
+            size: SECTOR as u32,
+        };
+        let mut found = Extents::default();
+        walk.all(root, (), &mut found).unwrap();
+        let expected = [
+            (b'A', 3),
+            (b'A', 1),
+            (b'B', 1),
+            (b'C', 1),
+            (b'C', 1),
+            (b'D', 1),
+            (b'D', 1),
+            (b'E', 1),
+        ];
+        assert_eq!(found.0, expected);
+        // No more bytes of directories are left.
+        assert!(walk.all(root, (), &mut Extents::default()).is_err());
+    }
 
     #[test]
     fn names_are_shown_without_their_version() {
