@@ -2,11 +2,6 @@
 
 use jiff::Timestamp;
 
-/// Returns bytes in lower-case hexadecimal digits.
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// A calendar date and time in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Date(Timestamp);
@@ -29,7 +24,7 @@ impl Date {
 
     /// Returns the form of RFC 3339: `2001-08-23T14:05:06Z`.
     pub(super) fn long(self) -> String {
-        self.0.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+        self.0.to_string()
     }
 }
 

@@ -247,8 +247,7 @@ impl Site {
             }
         };
         let digest = hasher.finalize();
-        let tag = digest[..16].iter();
-        let tag: String = tag.map(|byte| format!("{byte:02x}")).collect();
+        let tag = hex::encode(&digest[..16]);
         Some(match is_vague {
             true => Tag::Weak(tag),
             false => Tag::Strong(tag),

@@ -1,7 +1,5 @@
 //! The checksums of a disc image.
 
-use crate::inspect::text::hexadecimal;
-
 /// The checksums of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Sums {
@@ -18,11 +16,11 @@ impl Sums {
 
     /// Returns the MD5 in hexadecimal digits.
     pub(super) fn md5(&self) -> String {
-        hexadecimal(&self.md5)
+        hex::encode(self.md5)
     }
 
     /// Returns the SHA-1 in hexadecimal digits.
     pub(super) fn sha1(&self) -> String {
-        hexadecimal(&self.sha1)
+        hex::encode(self.sha1)
     }
 }

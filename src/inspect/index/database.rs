@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{AssetRow, EntryRow, ReferenceRow, Row};
 use crate::inspect::Error;
-use crate::inspect::text::{Date, hexadecimal};
+use crate::inspect::text::Date;
 
 pub use self::text_index::TextIndex;
 
@@ -264,7 +264,7 @@ impl Database {
             row.size as i64,
             row.stored_size.map(|size| size as i64),
             Date::new(row.modified).long(),
-            row.sha256.map(|sum| hexadecimal(&sum)),
+            row.sha256.map(hex::encode),
             row.error,
         ])?;
         if let Some(asset) = &row.asset {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::inspect::Contents;
-use crate::inspect::text::{Date, hexadecimal};
+use crate::inspect::text::Date;
 use crate::mount::{Attr, FileKind, Vfs};
 use crate::printable::printable;
 
@@ -77,7 +77,7 @@ impl<'a> Line<'a> {
     }
 
     pub(super) fn set_sha256(&mut self, sum: &[u8]) {
-        self.sha256 = Some(hexadecimal(sum));
+        self.sha256 = Some(hex::encode(sum));
     }
 
     pub(super) fn sha256(&self) -> Option<&str> {

@@ -6,7 +6,6 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::inspect::check::sums::Sums;
-use crate::inspect::text::hexadecimal;
 use crate::printable::printable;
 use hpimount_containers::text::has_extension;
 
@@ -221,10 +220,10 @@ impl Dat {
         }
         let sum = match (file.sha1, file.md5, file.crc32) {
             (Some(sha1), ..) if sha1 != sums.sha1 => {
-                format!("SHA-1 {}", hexadecimal(&sha1))
+                format!("SHA-1 {}", hex::encode(sha1))
             }
             (_, Some(md5), _) if md5 != sums.md5 => {
-                format!("MD5 {}", hexadecimal(&md5))
+                format!("MD5 {}", hex::encode(md5))
             }
             (_, _, Some(crc32)) => format!("CRC-32 {crc32:08x}"),
             _ => "no sums".to_owned(),

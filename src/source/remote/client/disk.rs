@@ -125,7 +125,7 @@ impl DiskCache {
     }
 
     fn path(&self, (id, number): &BlockKey) -> PathBuf {
-        let hash: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = hex::encode(id);
         let content = self.root.join("1").join(&hash[..2]).join(&hash);
         content.join(number.to_string())
     }
