@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io, iter, slice};
 
-use super::{Confinement, Failure, progress_bar, tell, with_tasks};
+use super::{Confinement, Failure, progress_bar, spool, tell, with_tasks};
 use crate::pack::{
     self, Archive, DryRun, Edit, Format, Mod, Replacement, Target, check_is_archive, check_target,
 };
@@ -85,7 +85,8 @@ pub fn pack(pack: &Pack, style: PackStyle) -> Result<(), Failure> {
             let files = replacements.iter().map(|new| new.file.clone());
             let readable: Vec<PathBuf> = files.chain([archive.clone()]).collect();
             let confinement = Confinement::to(&readable);
-            let plan = || Archive::with_replacements(archive, replacements);
+            let spool = spool();
+            let plan = || Archive::with_replacements(archive, replacements, spool);
             let planned = confined(&confinement, plan)?;
             let source = slice::from_ref(archive);
             write(planned, Some(&confinement), style, source, out)

@@ -11,8 +11,10 @@ mod target;
 mod threads;
 mod walk;
 
+use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use apply::{DryRun, Edit, check_target};
 pub use hip::SETTINGS;
@@ -25,7 +27,6 @@ use walk::walk;
 use crate::source::DiskNames;
 use hpimount_containers::changes::{self, Notice};
 use hpimount_containers::hpi::chunk::Method;
-use hpimount_containers::hpi::splice;
 use hpimount_containers::hpi::write::{v1, v2};
 pub use hpimount_containers::pack::Empty;
 use hpimount_containers::write::{self, Directory};
@@ -124,7 +125,6 @@ enum Plan {
     Version1(Directory, v1::Options),
     Version2(Directory, v2::Options),
     Hip(Box<hip::Plan>),
-    Replace(Box<splice::Plan>),
     Apply(Box<apply::Plan>),
     Patch(Box<patch::Plan>),
     Mod(Box<Mod>),
@@ -216,23 +216,19 @@ impl Archive {
     }
 
     /// Prepares a copy of the archive at `path` with some of its files
-    /// replaced. Everything else is copied unchanged.
+    /// replaced. Everything else is copied unchanged. `spool` is an empty file for packed
+    /// files, which confined threads cannot create.
     ///
     /// # Errors
     /// Returns [`Error::Source`] if the archive or a file on disk cannot be
     /// read, or if a name does not match exactly one file. Two names must not
     /// match the same file.
-    pub fn with_replacements(path: &Path, replacements: &[Replacement]) -> Result<Self> {
-        Ok(match replace::plan(path, replacements)? {
-            replace::Plan::Hip(plan) => Self::with(plan),
-            replace::Plan::Hpi(plan) => Self {
-                bytes: plan.bytes(),
-                skipped: Vec::new(),
-                warnings: Vec::new(),
-                notes: Vec::new(),
-                plan: Plan::Replace(Box::new(plan)),
-            },
-        })
+    pub fn with_replacements(
+        path: &Path,
+        replacements: &[Replacement],
+        spool: Option<Arc<File>>,
+    ) -> Result<Self> {
+        Ok(Self::with(replace::plan(path, replacements, spool)?))
     }
 
     /// Returns the paths of further files: the directory of a pair, and the tracks
@@ -268,7 +264,6 @@ impl Archive {
                 v2::write(root, *options, out, &mut Threads::start(), shown)?
             }
             Plan::Hip(plan) => plan.write(out, shown)?,
-            Plan::Replace(plan) => plan.write(out, &mut Threads::start(), shown)?,
             Plan::Apply(plan) => plan.write(target.file(), beside, shown)?,
             Plan::Patch(plan) => plan.write(out, progress)?,
             Plan::Mod(plan) => return Err(plan.not_a_file()),

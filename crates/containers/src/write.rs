@@ -157,15 +157,6 @@ pub enum Error {
         /// The error of the operating system.
         cause: io::Error,
     },
-    /// The archive whose files are replaced cannot be read, or its layout does
-    /// not permit the change.
-    #[error("{}: {problem}", archive.display())]
-    Original {
-        /// The archive on disk.
-        archive: PathBuf,
-        /// The problem.
-        problem: String,
-    },
     /// A file grew or shrank while it was read.
     #[error("{}: its length changed while it was being read", file.display())]
     Changed {

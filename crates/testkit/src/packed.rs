@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::programs::built;
@@ -40,7 +41,8 @@ pub fn replaced(archive: &[u8], changes: &[(String, Vec<u8>)]) -> Result<Vec<u8>
         Replacement { name, file }
     });
     let changes: Vec<_> = changes.collect();
-    let plan = Archive::with_replacements(&path, &changes);
+    let spool = tempfile::tempfile().ok().map(Arc::new);
+    let plan = Archive::with_replacements(&path, &changes, spool);
     let plan = plan.map_err(|error| error.to_string())?;
     let out = work_dir.path().join("out");
     let read = AtomicU64::new(0);

@@ -3,11 +3,13 @@
 mod names;
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::apply::{self, MEMORY};
+use super::apply::{MEMORY, Plan};
 use super::hip::file_size;
+use super::threads::Threads;
 use super::walk::{modified, stat};
 use super::{Error, Result};
 use crate::content::{Reader, Spool};
@@ -15,14 +17,13 @@ use crate::memory::budget::Budget;
 use crate::mount::{self, Converter, ForAsset};
 use crate::platform::FileKind;
 use crate::source::{FilePool, FileSource};
-use hpimount_containers::changes::{NewFile, Original, Report, Tree};
+use hpimount_containers::changes::{FileTable, NewFile, NewFiles, Original, Report, Tree};
 use hpimount_containers::format::{Input, Options};
 use hpimount_containers::formats;
 use hpimount_containers::hip::splice::NewAssets;
-use hpimount_containers::hpi::splice;
+use hpimount_containers::hpi::replace::Storage;
 use hpimount_containers::io::{self, ReadAt};
-use hpimount_containers::volume::{FileId, NodeId};
-use hpimount_containers::write::{File, Source};
+use hpimount_containers::volume::FileId;
 use hpimount_containers::{hip, hpi};
 
 /// A file of an archive, and the file that replaces its contents.
@@ -34,29 +35,26 @@ pub struct Replacement {
     pub file: PathBuf,
 }
 
-/// An archive with replaced files, ready to be written.
-pub(super) enum Plan {
-    Hpi(splice::Plan),
-    Hip(apply::Plan),
-}
-
-/// Plans to replace files of the archive at `path`.
+/// Plans to replace files of the archive at `path`. `spool` is an empty file for packed
+/// files, which confined threads cannot create.
 ///
 /// # Errors
 /// Returns [`Error::Source`] if the archive or a file on disk cannot be
 /// read, or if a name does not match exactly one file. Two names must not
 /// match the same file.
-pub(super) fn plan(path: &Path, replacements: &[Replacement]) -> Result<Plan> {
+pub(super) fn plan(
+    path: &Path,
+    replacements: &[Replacement],
+    spool: Option<Arc<File>>,
+) -> Result<Plan> {
     let pool = Arc::new(FilePool::default());
     let opened = FileSource::open(path, &pool);
     let source = Arc::new(opened.map_err(|cause| Error::source(path, cause))?);
     let input = Input::alone(source.clone(), Options::default());
     let format = formats::detect(&input).map_err(|error| Error::source(path, error))?;
     match format.name {
-        name if name == hip::FORMAT.name => {
-            of_hip(source, path, replacements, &pool).map(Plan::Hip)
-        }
-        name if name == hpi::FORMAT.name => of_hpi(source, path, replacements).map(Plan::Hpi),
+        name if name == hip::FORMAT.name => of_hip(source, path, replacements, &pool),
+        name if name == hpi::FORMAT.name => of_hpi(source, path, replacements, &pool, spool),
         name => {
             let problem = format!("is {name}, neither an HPI nor a HIP archive");
             Err(Error::source(path, problem))
@@ -70,7 +68,7 @@ fn of_hip(
     path: &Path,
     replacements: &[Replacement],
     pool: &Arc<FilePool>,
-) -> Result<apply::Plan> {
+) -> Result<Plan> {
     let failed = |error: io::Error| Error::source(path, error);
     let bytes: Arc<dyn ReadAt> = source.clone();
     let mut names = Tree::default();
@@ -102,7 +100,7 @@ fn of_hip(
     }
     let report = encode(&bytes, path, edited, &mut assets)?;
     let spliced = hip::splice::splice(&bytes, &offsets, &assets).map_err(failed)?;
-    Ok(apply::Plan::of_file(spliced, source, path, report))
+    Ok(Plan::of_file(spliced, source, path, report))
 }
 
 /// Encodes pictures, sounds and texts in the form of the assets that they replace.
@@ -139,35 +137,53 @@ fn encode(
 
 /// Plans to replace files of an HPI archive.
 fn of_hpi(
-    bytes: Arc<FileSource>,
+    source: Arc<FileSource>,
     path: &Path,
     replacements: &[Replacement],
-) -> Result<splice::Plan> {
-    let original = splice::Original {
-        bytes,
-        path: path.to_owned(),
+    pool: &Arc<FilePool>,
+    spool: Option<Arc<File>>,
+) -> Result<Plan> {
+    let failed = |error: io::Error| Error::source(path, error);
+    let archive = hpi::replace::Archive::read(source.clone()).map_err(failed)?;
+    let found = find(path, archive.tree(), replacements, &|_| Vec::new())?;
+    let mut files = Vec::with_capacity(found.len());
+    for (id, replacement) in found {
+        files.push((id, new_file(&replacement.file, pool)?));
+    }
+    let Some(spool) = spool else {
+        return Err(Error::source(
+            path,
+            "cannot be changed without a temporary file",
+        ));
     };
-    let mut names = Tree::default();
-    let archive = splice::Archive::read(original, &mut names);
-    let archive = archive.map_err(|error| Error::source(path, error))?;
-    let found = find(path, &names, replacements, &|_| Vec::new())?;
-    let files = found.into_iter().map(|(id, replacement)| {
-        let found = stat(&replacement.file)?;
-        if found.kind != FileKind::File {
-            return Err(Error::source(&replacement.file, "is not a file"));
-        }
-        Ok(splice::Replacement {
-            id,
-            path: names.path(names.node_of(id).unwrap_or(NodeId(0))),
-            file: File {
-                source: Source::Path(replacement.file.clone()),
-                modified: modified(&found),
-            },
-            size: found.size,
-        })
-    });
-    let files = files.collect::<Result<_>>()?;
-    Ok(splice::Plan::new(archive, files)?)
+    let storage = Storage {
+        bytes: spool.clone(),
+        append: &mut &*spool,
+    };
+    let mut report = Report::default();
+    let replaced = archive.replace(files, storage, &mut Threads::start(), &mut report);
+    Ok(Plan::of_file(
+        replaced.map_err(failed)?,
+        source,
+        path,
+        report,
+    ))
+}
+
+/// Opens a file on disk that replaces another one.
+fn new_file(path: &Path, pool: &Arc<FilePool>) -> Result<NewFile> {
+    let found = stat(path)?;
+    if found.kind != FileKind::File {
+        return Err(Error::source(path, "is not a file"));
+    }
+    let source = FileSource::open(path, pool).map_err(|cause| Error::source(path, cause))?;
+    let mut table = FileTable::default();
+    let shown = path.to_string_lossy();
+    table.push(&shown, source.len(), modified(&found).into(), 0);
+    Ok(NewFile::of(
+        &NewFiles::new(Arc::new(table), Arc::new(source)),
+        0,
+    ))
 }
 
 /// Returns the file that each name refers to.

@@ -96,7 +96,7 @@ impl Job<'_> {
     ///
     /// # Errors
     /// Returns an error if the original or the new file cannot be read.
-    pub(super) fn replace(&mut self, node: NodeId, new: NewFile) -> Result<()> {
+    pub(crate) fn replace(&mut self, node: NodeId, new: NewFile) -> Result<()> {
         let node = self.tree.resolve(node);
         if let Some(other) = self.tree.new_at(node) {
             if !are_equal(other, &new)? {

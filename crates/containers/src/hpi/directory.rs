@@ -26,8 +26,8 @@ pub(super) enum Version {
     Two {
         /// The header of the archive.
         header: Header2,
-        /// The decoded directory block.
-        bytes: Vec<u8>,
+        /// True if its directory is packed.
+        is_packed: bool,
     },
 }
 

@@ -12,7 +12,7 @@ mod directory;
 pub mod file_sum;
 pub mod lz77;
 pub mod record;
-pub mod splice;
+pub mod replace;
 mod v1;
 mod v2;
 mod walk;
@@ -57,7 +57,7 @@ pub const FORMAT: Format = Format {
     open: |input, sink| Ok(Box::new(read(input.source, sink, input.options)?.0)),
     change: Some(|input, sink| {
         let read = read(input.source, sink, input.options)?;
-        Ok(Changeable::new(read, apply::apply))
+        Ok(Changeable::new(read, apply::apply_stored))
     }),
     is_plain_folder: false,
     is_layered: true,

@@ -32,13 +32,13 @@ pub(super) fn read(
         header.name_size.get().into(),
     );
     announce_trailer(&*source);
-    let directory = block(
+    let (directory, is_packed) = block(
         &source,
         header.dir_block,
         header.dir_size,
         "directory block",
     )?;
-    let names = block(&source, header.name_block, header.name_size, "name block")?;
+    let (names, _) = block(&source, header.name_block, header.name_size, "name block")?;
 
     let room = directory.len() / size_of::<Dir2>();
     let name_room = directory.len() + names.len();
@@ -65,7 +65,7 @@ pub(super) fn read(
     let mounts_in_game = has_trailer(&*source)?;
     let version = Version::Two {
         header: *header,
-        bytes: directory,
+        is_packed,
     };
     let directory = Directory::new(&*source, mounts_in_game, records, version);
 
@@ -97,17 +97,24 @@ pub(super) fn read(
     Ok((hpi, directory))
 }
 
-/// Reads the directory block or the name block: one chunk, or plain bytes.
-fn block(source: &Arc<dyn ReadAt>, offset: U32, size: U32, field: &'static str) -> Result<Vec<u8>> {
+/// Reads the directory block or the name block: one chunk, or plain bytes. Returns whether
+/// it is a chunk as well.
+fn block(
+    source: &Arc<dyn ReadAt>,
+    offset: U32,
+    size: U32,
+    field: &'static str,
+) -> Result<(Vec<u8>, bool)> {
     let (offset, size) = (u64::from(offset.get()), u64::from(size.get()));
     if size > MAX_BLOCK {
         return Err(Error::damaged(offset, field, format!("has {size} bytes")));
     }
     let bytes = io::read_vec(&**source, offset, size, field)?;
     if bytes.starts_with(&MARKER) {
-        decode::block(source, offset, size, MAX_BLOCK).map_err(|error| error.within(field))
+        let block = decode::block(source, offset, size, MAX_BLOCK);
+        Ok((block.map_err(|error| error.within(field))?, true))
     } else {
-        Ok(bytes)
+        Ok((bytes, false))
     }
 }
 

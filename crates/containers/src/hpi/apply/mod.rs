@@ -1,11 +1,12 @@
-//! Writing an HPI archive with changes. New data is stored: where the old data
-//! was if it fits, else before the line at the end, which must stay the last one.
+//! Writing an HPI archive with changes. New data is put where the old data was if it fits,
+//! else before the line at the end, which must stay the last one.
 
 mod v1;
 mod v2;
 
 use std::ops::Range;
 
+use super::replace::Packed;
 use super::{Directory, Hpi, Version};
 use crate::changes::{Composed, Job, NewFile, Occupied, Tree, Weight, Written};
 use crate::io::{Compact, Error, Result};
@@ -15,15 +16,25 @@ use crate::volume::{FileId, NodeId};
 /// Longest name in bytes.
 const MAX_NAME: usize = 255;
 
+/// Writes an archive of either version whose new files are stored.
+pub(super) fn apply_stored(hpi: &Hpi, directory: Directory, job: &mut Job<'_>) -> Result<Written> {
+    apply(hpi, directory, job, &Packed::default())
+}
+
 /// Writes an archive of either version.
-pub(super) fn apply(hpi: &Hpi, directory: Directory, job: &mut Job<'_>) -> Result<Written> {
+pub(super) fn apply(
+    hpi: &Hpi,
+    directory: Directory,
+    job: &mut Job<'_>,
+    packed: &Packed,
+) -> Result<Written> {
     check_names(job);
     if !job.report.refusals.is_empty() {
         return Ok(Written::alone(Composed::whole(&hpi.source)));
     }
     match directory.version {
-        Version::One { end } => v1::apply(hpi, &directory, end, job),
-        Version::Two { header, .. } => v2::apply(hpi, header, directory.end, job),
+        Version::One { end } => v1::apply(hpi, &directory, end, job, packed),
+        Version::Two { header, .. } => v2::apply(hpi, header, directory.end, job, packed),
     }
 }
 
@@ -106,12 +117,12 @@ impl Places {
 type Placed<R> = (Vec<R>, Vec<(u32, NodeId)>);
 
 /// Places the new data of all files. `record` returns the record of a file of the original,
-/// and `stored` makes a record of new data at an offset, given the old record.
+/// and `new_record` that of a new one with data at an offset, given the old record.
 fn place<R: Clone + Default>(
     job: &mut Job<'_>,
     places: &mut Places,
     record: impl Fn(&Job<'_>, FileId, NodeId) -> R,
-    stored: impl Fn(u64, &NewFile, &R) -> Result<R>,
+    new_record: impl Fn(u64, NodeId, &NewFile, &R) -> Result<R>,
 ) -> Result<Placed<R>> {
     let mut records = vec![R::default(); job.tree.len()];
     let mut puts = Vec::new();
@@ -122,7 +133,7 @@ fn place<R: Clone + Default>(
         let mut record = record(job, file, node);
         if let Some((_, new)) = job.replaced(file) {
             let at = places.place(job, Some(file), node, &new)?;
-            record = stored(at, &new, &record)?;
+            record = new_record(at, node, &new, &record)?;
             puts.make_room(1);
             puts.push((number(at)?, node));
         }
@@ -133,7 +144,7 @@ fn place<R: Clone + Default>(
             continue;
         };
         let at = places.place(job, None, node, &new)?;
-        records[node.0 as usize] = stored(at, &new, &R::default())?;
+        records[node.0 as usize] = new_record(at, node, &new, &R::default())?;
         puts.make_room(1);
         puts.push((number(at)?, node));
     }

@@ -9,8 +9,10 @@ use zerocopy::{FromBytes, IntoBytes};
 
 use super::{Places, number, place, raw_name};
 use crate::changes::{Composed, Job, Kind, NewFile, Patch, Tree, Written};
+use crate::hpi::chunk::Method;
 use crate::hpi::cipher::{Cipher, enciphered_at};
 use crate::hpi::record::{Entry1, File1, Header1, IS_DIRECTORY, Node1};
+use crate::hpi::replace::{Packed, PackedFile};
 use crate::hpi::{Directory, FileRecord, Hpi, Packing};
 use crate::io::{Error, ReadAt, Result, read_vec};
 use crate::volume::{FileId, NodeId};
@@ -24,15 +26,17 @@ pub(super) fn apply(
     directory: &Directory,
     old_end: u64,
     job: &mut Job<'_>,
+    packed: &Packed,
 ) -> Result<Written> {
-    let mut places = Places::new(hpi, directory.end, &[])?;
+    let mut places = Places::new(hpi, directory.end, &[0..old_end])?;
     let data_end = places.end;
     // In the original's offsets.
     let old = |_: &Job<'_>, file: FileId, _| record(hpi.files[file.0 as usize]);
-    let (records, puts) = place(job, &mut places, old, stored)?;
+    let new = |at, node, new: &NewFile, _: &File1| new_record(at, new, packed.files.get(&node));
+    let (records, puts) = place(job, &mut places, old, new)?;
     let new_end = places.end;
     drop(places);
-    let (base, shift) = match job.tree.is_restructured() {
+    let (base, shift) = match job.tree.is_restructured() || shares_records(directory, job) {
         true => restructured(hpi, job, &records, old_end, data_end)?,
         false => (in_place(hpi, directory, job, &records, data_end)?, 0),
     };
@@ -62,12 +66,14 @@ fn record(file: FileRecord) -> File1 {
     }
 }
 
-/// Returns the record of new data at `at`.
-fn stored(at: u64, new: &NewFile, _: &File1) -> Result<File1> {
+/// Returns the record of a new file whose data at `at` is stored, unless it is packed.
+fn new_record(at: u64, new: &NewFile, packed: Option<&PackedFile>) -> Result<File1> {
+    let stored = (new.len(), Method::Stored);
+    let (size, method) = packed.map_or(stored, |file| (file.plain.len(), file.method));
     Ok(File1 {
         data_offset: number(at)?.into(),
-        size: number(new.len())?.into(),
-        compression: 0,
+        size: number(size)?.into(),
+        compression: method.number(),
     })
 }
 
@@ -93,6 +99,16 @@ impl Enciphered {
         let source = self.known.entry(key).or_insert_with(enciphered);
         patch.put_range(at, source, range);
     }
+}
+
+/// Returns whether a replaced file has the record of another one, which stays.
+fn shares_records(directory: &Directory, job: &Job<'_>) -> bool {
+    let is_new = |file: usize| job.tree.new_of(FileId(file as u32)).is_some();
+    let records = || directory.records.iter().enumerate();
+    let replaced = records().filter(|&(file, _)| is_new(file));
+    let replaced: HashMap<u32, usize> = replaced.map(|(file, &record)| (record, file)).collect();
+    let known = |(file, record): (usize, &u32)| replaced.get(record).is_some_and(|&of| of != file);
+    !replaced.is_empty() && records().any(known)
 }
 
 /// Returns the archive up to the end of its data with the records of replaced files. The

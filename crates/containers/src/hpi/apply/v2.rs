@@ -1,14 +1,17 @@
-//! Version 2: the directory and the names are written again behind the data,
-//! unpacked.
+//! Version 2: the directory and the names are written again behind the data.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use zerocopy::IntoBytes;
 
 use super::{Places, number, place, raw_name};
-use crate::changes::{Checksum, Job, Kind, NewFile, Patch, Tree, Written};
+use crate::changes::{Checksum, Composed, Job, Kind, NewFile, Patch, Tree, Written};
+use crate::hpi::chunk::Method;
 use crate::hpi::file_sum::FileSum;
 use crate::hpi::record::{Dir2, File2, Header2};
+use crate::hpi::replace::{Packed, PackedFile};
+use crate::hpi::write::pack;
 use crate::hpi::{FileRecord, Hpi, Packing};
 use crate::io::Result;
 use crate::volume::{FileId, NodeId};
@@ -19,22 +22,32 @@ pub(super) fn apply(
     mut header: Header2,
     end: u64,
     job: &mut Job<'_>,
+    packed: &Packed,
 ) -> Result<Written> {
+    let start = size_of::<Header2>() as u64;
     let [directory, names] = header.blocks();
-    let blocks = [directory, names, 0..size_of::<Header2>() as u64];
-    let mut places = Places::new(hpi, end, &blocks)?;
-    let data_end = places.end;
+    let mut places = Places::new(hpi, end, &[directory, names, 0..start])?;
+    let line = places.end..hpi.source.len();
+    places.end = data_end(header, &places);
+    let base = Composed::part(&hpi.source, 0..places.end);
     let old = |job: &Job<'_>, file: FileId, node| record(hpi, file, &job.tree.node(node).kind);
-    let (records, puts) = place(job, &mut places, old, stored)?;
+    let new =
+        |at, node, new: &NewFile, old: &File2| new_record(at, new, packed.files.get(&node), old);
+    let (records, puts) = place(job, &mut places, old, new)?;
     let names = places.end;
     drop(places);
-    let mut patch = Patch::new(hpi.source.clone());
+    let mut patch = Patch::new(Arc::new(base));
     for (at, node) in puts {
         if let Some(new) = job.tree.new_at(node) {
             patch.put_file(at.into(), new);
         }
     }
-    let layout = Layout::new(&job.tree, &records)?;
+    let mut layout = Layout::new(&job.tree, &records)?;
+    if packed.directory {
+        for block in [&mut layout.names, &mut layout.directories] {
+            *block = pack::chunk(block, Method::Zlib, true);
+        }
+    }
     let directory = names + layout.names.len() as u64;
     let end = directory + layout.directories.len() as u64;
     number(end)?;
@@ -45,8 +58,26 @@ pub(super) fn apply(
     patch.put(0, header.as_bytes().to_vec());
     patch.put(names, layout.names);
     patch.put(directory, layout.directories);
-    patch.put_range(end, &hpi.source, data_end..hpi.source.len());
+    patch.put_range(end, &hpi.source, line);
     Ok(Written::alone(patch.finish()))
+}
+
+/// Returns the end of the data that stays: without the old directory and names if they are
+/// the last data.
+fn data_end(header: Header2, places: &Places) -> u64 {
+    let mut blocks = header.blocks();
+    blocks.sort_by_key(|block| block.start);
+    let [first, last] = blocks;
+    let files = places.old.iter().filter(|data| !data.is_empty());
+    let is_behind = |end: u64| end <= first.start;
+    let is_last = first.end == last.start && last.end == places.end;
+    match is_last
+        && is_behind(size_of::<Header2>() as u64)
+        && files.map(|data| data.end).all(is_behind)
+    {
+        true => first.start,
+        false => places.end,
+    }
 }
 
 /// Returns the record of a file as it is, without its name.
@@ -74,20 +105,35 @@ fn record(hpi: &Hpi, file: FileId, kind: &Kind) -> File2 {
     }
 }
 
-/// Returns the record of stored data at `start`, without its name.
-fn stored(start: u64, new: &NewFile, old: &File2) -> Result<File2> {
-    let checksum = new.checksum(Checksum::Hpi2, || {
-        let mut sum = FileSum::default();
-        new.read(&mut |bytes| sum.update(bytes))?;
-        Ok(sum.value())
-    })?;
-    let modified = new.modified().and_then(|time| u32::try_from(time).ok());
+/// Returns the record of a new file whose data at `start` is stored, unless it is packed,
+/// without its name.
+fn new_record(
+    start: u64,
+    new: &NewFile,
+    packed: Option<&PackedFile>,
+    old: &File2,
+) -> Result<File2> {
+    let plain = packed.map_or(new, |file| &file.plain);
+    let (stored_size, checksum) = match packed {
+        Some(file) => (number(new.len())?, file.checksum),
+        None => (0, checksum(new)?),
+    };
+    let modified = plain.modified().and_then(|time| u32::try_from(time).ok());
     Ok(File2 {
         start: number(start)?.into(),
-        size: number(new.len())?.into(),
+        size: number(plain.len())?.into(),
+        stored_size: stored_size.into(),
         date: modified.map_or(old.date, Into::into),
         checksum: checksum.into(),
         ..File2::default()
+    })
+}
+
+fn checksum(new: &NewFile) -> Result<u32> {
+    new.checksum(Checksum::Hpi2, || {
+        let mut sum = FileSum::default();
+        new.read(&mut |bytes| sum.update(bytes))?;
+        Ok(sum.value())
     })
 }
 

@@ -9,15 +9,14 @@
 //! The output does not depend on their number.
 
 mod block;
-pub(crate) mod output;
-pub(crate) mod pack;
+mod output;
+pub(super) mod pack;
 mod pipeline;
 mod prepare;
 pub mod v1;
 pub mod v2;
 
 pub use pipeline::{ChunkJob, ChunkPacker, Serial};
-pub(super) use prepare::Input;
 
 use crate::write::{Error, Result};
 

@@ -36,12 +36,6 @@ impl<W: Write + Seek> Output<W> {
         self.append_plain(&bytes)
     }
 
-    /// Appends bytes that are enciphered for their old `offset`.
-    pub(crate) fn append_moved(&mut self, offset: u64, mut bytes: Vec<u8>) -> Result<()> {
-        self.cipher.apply(offset, &mut bytes);
-        self.append(bytes)
-    }
-
     /// Appends bytes without enciphering them.
     pub(crate) fn append_plain(&mut self, bytes: &[u8]) -> Result<()> {
         let end = number(u64::from(self.end) + bytes.len() as u64)?;

@@ -26,6 +26,12 @@ pub struct ChunkJob {
 }
 
 impl ChunkJob {
+    /// Creates a job for at most 64 KiB of a file.
+    pub(crate) fn new(plain: Vec<u8>, method: Method, scrambled: bool) -> Self {
+        let packing = Packing { method, scrambled };
+        Self { plain, packing }
+    }
+
     /// Packs the piece, and returns the chunk with its header.
     pub fn pack(&self) -> Vec<u8> {
         pack::chunk(&self.plain, self.packing.method, self.packing.scrambled)

@@ -68,43 +68,24 @@ pub fn write(
         let offset = offsets.next().expect("every file has a record");
         block.put(*offset, &record);
     };
-    write_files(
-        &mut out,
-        &layout.inputs,
-        options.method,
-        packer,
-        progress,
-        &mut placed,
-    )?;
-    let directory = &layout.block.bytes()[dir_start as usize..];
-    out.overwrite(dir_start, directory.to_vec())?;
-    out.append_plain(TRAILER)?;
-    out.finish()
-}
-
-/// Writes the data of files; `placed` receives the record of each.
-pub(crate) fn write_files<W: Write + Seek>(
-    out: &mut Output<W>,
-    inputs: &[&Input],
-    method: Method,
-    packer: &mut dyn ChunkPacker,
-    progress: &mut dyn FnMut(u64),
-    placed: &mut dyn FnMut(File1),
-) -> Result<()> {
     let mut files = Files {
-        out,
-        placed,
-        method,
+        out: &mut out,
+        placed: &mut placed,
+        method: options.method,
         table_offset: 0,
         table: Vec::new(),
     };
     let packing = Packing {
-        method,
+        method: options.method,
         scrambled: true,
     };
-    pipeline::run(inputs, packing, packer, progress, &mut |step| {
+    pipeline::run(&layout.inputs, packing, packer, progress, &mut |step| {
         files.take(step)
-    })
+    })?;
+    let directory = &layout.block.bytes()[dir_start as usize..];
+    out.overwrite(dir_start, directory.to_vec())?;
+    out.append_plain(TRAILER)?;
+    out.finish()
 }
 
 /// The directory of an archive under construction. Offsets in the block are

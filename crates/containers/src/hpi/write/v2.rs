@@ -59,14 +59,24 @@ pub fn write(
         };
         directories.put(offset, &record);
     };
-    write_files(
-        &mut out,
-        &layout.inputs,
-        options.packed,
-        packer,
-        progress,
-        &mut placed,
-    )?;
+    let method = if options.packed {
+        Method::Zlib
+    } else {
+        Method::Stored
+    };
+    let packing = Packing {
+        method,
+        scrambled: false,
+    };
+    let mut files = Files {
+        out: &mut out,
+        placed: &mut placed,
+        current: File2::default(),
+        packed: options.packed,
+    };
+    pipeline::run(&layout.inputs, packing, packer, progress, &mut |step| {
+        files.take(step)
+    })?;
     let mut block = |block: &Block| {
         let bytes = block.bytes();
         let offset = out.end();
@@ -93,31 +103,6 @@ pub fn write(
     out.overwrite_plain(0, header.as_bytes())?;
     out.append_plain(TRAILER)?;
     out.finish()
-}
-
-/// Writes the data of files; `placed` receives the record of each, without its
-/// name and date.
-pub(crate) fn write_files<W: Write + Seek>(
-    out: &mut Output<W>,
-    inputs: &[&Input],
-    packed: bool,
-    packer: &mut dyn ChunkPacker,
-    progress: &mut dyn FnMut(u64),
-    placed: &mut dyn FnMut(File2),
-) -> Result<()> {
-    let mut files = Files {
-        out,
-        placed,
-        current: File2::default(),
-        packed,
-    };
-    let packing = Packing {
-        method: if packed { Method::Zlib } else { Method::Stored },
-        scrambled: false,
-    };
-    pipeline::run(inputs, packing, packer, progress, &mut |step| {
-        files.take(step)
-    })
 }
 
 /// Directory and names of an archive under construction.
