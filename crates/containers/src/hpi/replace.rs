@@ -214,7 +214,6 @@ mod tests {
     use std::io::Cursor;
 
     use super::*;
-    use crate::extract::Listing;
     use crate::hpi::FORMAT;
     use crate::hpi::cipher::Cipher;
     use crate::hpi::write::{Serial, v1, v2};

@@ -3,6 +3,7 @@
 //! source of many files is enciphered in 256 ways at most.
 
 use std::collections::HashMap;
+use std::slice;
 use std::sync::Arc;
 
 use zerocopy::{FromBytes, IntoBytes};
@@ -28,7 +29,8 @@ pub(super) fn apply(
     job: &mut Job<'_>,
     packed: &Packed,
 ) -> Result<Written> {
-    let mut places = Places::new(hpi, directory.end, &[0..old_end])?;
+    let head = 0..old_end;
+    let mut places = Places::new(hpi, directory.end, slice::from_ref(&head))?;
     let data_end = places.end;
     // In the original's offsets.
     let old = |_: &Job<'_>, file: FileId, _| record(hpi.files[file.0 as usize]);
