@@ -94,7 +94,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
 /// Returns whether there is a volume descriptor of ISO 9660.
 ///
 /// # Errors
-/// Returns [`Error::Read`] if the source cannot be read.
+/// Returns [`crate::io::Error::Read`] if the source cannot be read.
 pub(crate) fn is_in(sectors: &Sectors) -> Result<bool> {
     let id = undamaged(read_vec(sectors, DESCRIPTORS * SECTOR + 1, 5, "identifier"))?;
     Ok(id.is_some_and(|id| id == b"CD001"))
