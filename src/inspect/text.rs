@@ -24,7 +24,7 @@ impl Date {
 
     /// Returns the form of RFC 3339: `2001-08-23T14:05:06Z`.
     pub(super) fn long(self) -> String {
-        self.0.to_string()
+        format!("{:.0}", self.0)
     }
 }
 
