@@ -4,15 +4,16 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::sync::Arc;
 
+use super::apply::{Packed, PackedFile, apply};
 use super::chunk::{CHUNK_SIZE, Method};
 use super::file_sum::FileSum;
 use super::record::{VERSION_1, VERSION_2};
 use super::write::{ChunkJob, ChunkPacker};
-use super::{Directory, Hpi, Packing, Version, apply};
+use super::{Directory, Hpi, Packing, Version};
 use crate::changes::{Composed, Fate, Job, NewFile, Report, Tree};
 use crate::format::Options;
 use crate::io::{Error, ReadAt, Result, read_vec, undamaged};
-use crate::volume::{FileId, NodeId};
+use crate::volume::FileId;
 
 /// An archive whose files can be replaced.
 pub struct Archive {
@@ -27,26 +28,6 @@ pub struct Storage<'a> {
     pub bytes: Arc<dyn ReadAt>,
     /// The end of the file.
     pub append: &'a mut dyn Write,
-}
-
-/// What is packed in a changed archive.
-#[derive(Default)]
-pub(super) struct Packed {
-    /// The packed ones of the new files by their nodes, whose new contents are the packed
-    /// bytes.
-    pub(super) files: HashMap<NodeId, PackedFile>,
-    /// True if the directory is packed, which only version 2 does.
-    pub(super) directory: bool,
-}
-
-/// A new file that is packed.
-pub(super) struct PackedFile {
-    /// The file as it was before.
-    pub(super) plain: NewFile,
-    /// The method of its chunks.
-    pub(super) method: Method,
-    /// The checksum of its bytes, for version 2.
-    pub(super) checksum: u32,
 }
 
 impl Archive {
@@ -136,7 +117,7 @@ impl Archive {
             }
         }
         match job.tree.is_changed() {
-            true => Ok(apply::apply(&hpi, directory, &mut job, &packed)?.data),
+            true => Ok(apply(&hpi, directory, &mut job, &packed)?.data),
             false => Ok(Composed::whole(&hpi.source)),
         }
     }

@@ -4,9 +4,10 @@
 mod v1;
 mod v2;
 
+use std::collections::HashMap;
 use std::ops::Range;
 
-use super::replace::Packed;
+use super::chunk::Method;
 use super::{Directory, Hpi, Version};
 use crate::changes::{Composed, Job, NewFile, Occupied, Tree, Weight, Written};
 use crate::io::{Compact, Error, Result};
@@ -15,6 +16,26 @@ use crate::volume::{FileId, NodeId};
 
 /// Longest name in bytes.
 const MAX_NAME: usize = 255;
+
+/// What is packed in a changed archive.
+#[derive(Default)]
+pub(super) struct Packed {
+    /// The packed ones of the new files by their nodes, whose new contents are the packed
+    /// bytes.
+    pub(super) files: HashMap<NodeId, PackedFile>,
+    /// True if the directory is packed, which only version 2 does.
+    pub(super) directory: bool,
+}
+
+/// A new file that is packed.
+pub(super) struct PackedFile {
+    /// The file as it was before.
+    pub(super) plain: NewFile,
+    /// The method of its chunks.
+    pub(super) method: Method,
+    /// The checksum of its bytes, for version 2.
+    pub(super) checksum: u32,
+}
 
 /// Writes an archive of either version whose new files are stored.
 pub(super) fn apply_stored(hpi: &Hpi, directory: Directory, job: &mut Job<'_>) -> Result<Written> {

@@ -8,12 +8,11 @@ use std::sync::Arc;
 
 use zerocopy::{FromBytes, IntoBytes};
 
-use super::{Places, number, place, raw_name};
+use super::{Packed, PackedFile, Places, number, place, raw_name};
 use crate::changes::{Composed, Job, Kind, NewFile, Patch, Tree, Written};
 use crate::hpi::chunk::Method;
 use crate::hpi::cipher::{Cipher, enciphered_at};
 use crate::hpi::record::{Entry1, File1, Header1, IS_DIRECTORY, Node1};
-use crate::hpi::replace::{Packed, PackedFile};
 use crate::hpi::{Directory, FileRecord, Hpi, Packing};
 use crate::io::{Error, ReadAt, Result, read_vec};
 use crate::volume::{FileId, NodeId};

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use zerocopy::IntoBytes;
 
-use super::{Places, number, place, raw_name};
+use super::{Packed, PackedFile, Places, number, place, raw_name};
 use crate::changes::{Checksum, Composed, Job, Kind, NewFile, Patch, Tree, Written};
 use crate::hpi::chunk::Method;
 use crate::hpi::file_sum::FileSum;
 use crate::hpi::record::{Dir2, File2, Header2};
-use crate::hpi::replace::{Packed, PackedFile};
 use crate::hpi::write::pack;
 use crate::hpi::{FileRecord, Hpi, Packing};
 use crate::io::Result;
