@@ -58,7 +58,7 @@ fn a_signal_detaches_the_busy_mount_of_a_user() {
     let Some(namespace) = namespace() else { return };
     let mount = namespace.mount(&[]);
     let mut command = namespace.user(USER, "sh");
-    let script = "cd \"$1\" && exec < \"$2\" && echo in && read -r line < ../go && cat";
+    let script = "cd \"$1\" && exec < \"$2\" && echo in && read -r line < \"$3\" && cat";
     let go = namespace.fixture.dir().join("go");
     assert_eq!(
         run(Command::new("mkfifo").args(["-m", "666"]).arg(&go)).code,
@@ -69,6 +69,8 @@ fn a_signal_detaches_the_busy_mount_of_a_user() {
         .args(["-c", script, "sh"])
         .arg(&namespace.fixture.point)
         .arg(namespace.fixture.point.join(SMALL))
+        // Not by its relative path, which ends with the detached directory.
+        .arg(&go)
         .stdout(fs::File::create(&output).unwrap())
         .spawn()
         .unwrap();

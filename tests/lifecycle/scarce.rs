@@ -7,7 +7,7 @@ use std::process::Command;
 use rustix::process::Signal;
 use testkit::fuse_test;
 
-use crate::killed_readers::ZEROS;
+use fixtures::container_seeds::zip_with;
 use fixtures::noise;
 use testkit::each_method::{self, read_all};
 use testkit::mount::others::Tmpfs;
@@ -89,10 +89,11 @@ fn a_mount_short_of_memory_returns_the_right_bytes_or_is_gone() {
         drop(mount);
 
         // The cache may become larger than the group. The kernel kills the process.
-        let fixture = folder(|source| fs::write(source.join("big.bz2"), ZEROS).unwrap());
+        let zip = zip_with("big", &vec![0; 4 * LIMIT]);
+        let fixture = folder(|source| fs::write(source.join("big.zip"), &zip).unwrap());
         let command = group.command(&fixture, "cachesize=256M");
         let mount = fixture.mount_by(command);
-        fs::read(mount.file("big.bz2.d/big")).unwrap_err();
+        fs::read(mount.file("big.zip.d/big")).unwrap_err();
         eventually("the mount is gone", || mount.layers() == 0);
         assert_eq!(mount.daemon().wait(), None);
     }
