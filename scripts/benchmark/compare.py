@@ -52,8 +52,8 @@ def measure(setting):
     lines += [f"| {title} | {statistics.median(seconds):.2f} |" for title, seconds in measured.items()]
     return (
         f"## A comparison\n\nTwo copies of {archives} archives with {FILES} files of {SIZE // 1024} KiB each, "
-        "on a cold cache. The copies are equal, so that all of them has to be compared: `hpi diff` compares the packed "
-        "bytes of the archives, `diff` the archives and what is in them.\n\n" + "\n".join(lines) + "\n"
+        "on a cold cache. The copies are equal, so that all bytes have to be compared: `hpi diff` compares the packed "
+        "bytes of the archives, `diff` the archives and their contents.\n\n" + "\n".join(lines) + "\n"
     )
 
 

@@ -28,10 +28,10 @@ def speed(bench, peers, readme):
             f"> {LIMIT}" if (peer.name, key) in bench.beyond else cell(bench.median(peer, key), row.unit)
             for key, row in zip(SPEED_ROWS, rows)
         ]
-        lines.append(f"| {peer.name} | {' | '.join(cells)} |")
+        lines.append(f"| {peer.name}{' †' * peer.slow} | {' | '.join(cells)} |")
     section = (
         f"{SPEED}\n\n{bench.files:,} files of 273 MiB, packed by each format, on {os.cpu_count()} cores"
-        f" ({processor()}); lower is better, except for IOPS. [All benchmarks](docs/BENCHMARKS.md).\n\n" + "\n".join(lines)
+        f" ({processor()}); lower is better, except for IOPS. † One round. [All benchmarks](docs/BENCHMARKS.md).\n\n" + "\n".join(lines)
     )
     return re.sub(rf"^{SPEED}\n.*?(?=^## )", lambda _: section + "\n\n", readme, flags=re.MULTILINE | re.DOTALL)
 
