@@ -20,8 +20,8 @@ const MAX_IN_MEMORY: usize = 256 << 10;
 /// spool.
 const MAX_KEPT_FOR_SIZE: u64 = 16 << 20;
 
-/// Minimum time of a rendering that is worth keeping in the spool as well: a few times that
-/// of writing it there and reading it again.
+/// Minimum time of a rendering that is worth keeping in the spool as well: a few times as
+/// long as writing it there and reading it again.
 const LONG: Duration = Duration::from_micros(100);
 
 /// The records of small files in the spool may take the budget divided by this.

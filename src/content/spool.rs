@@ -451,7 +451,7 @@ mod tests {
         let kept: Vec<u32> = (0..200)
             .filter(|&number| spool.small(key(number)).is_some())
             .collect();
-        // Those of the last extent are not written yet.
+        // The files of the last extent are not written yet.
         assert!((100..130).contains(&kept.len()), "{kept:?}");
         for number in kept {
             assert_eq!(spool.small(key(number)).unwrap(), bytes(number));

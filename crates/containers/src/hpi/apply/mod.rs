@@ -17,7 +17,7 @@ use crate::volume::{FileId, NodeId};
 /// Longest name in bytes.
 const MAX_NAME: usize = 255;
 
-/// What is packed in a changed archive.
+/// The packed parts of a changed archive.
 #[derive(Default)]
 pub(super) struct Packed {
     /// The packed ones of the new files by their nodes, whose new contents are the packed
@@ -138,7 +138,8 @@ impl Places {
 type Placed<R> = (Vec<R>, Vec<(u32, NodeId)>);
 
 /// Places the new data of all files. `record` returns the record of a file of the original,
-/// and `new_record` that of a new one with data at an offset, given the old record.
+/// and `new_record` the record of a new one with data at an offset, given the
+/// old record.
 fn place<R: Clone + Default>(
     job: &mut Job<'_>,
     places: &mut Places,
