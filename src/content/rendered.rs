@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::block::{Rendering, Size};
-use super::spool::{SMALL_RECORD, SpoolWriter};
+use super::spool::{MAX_SMALL, SMALL_RECORD, SpoolWriter};
 use super::{Bytes, Key, Reader, Spool};
 use crate::requester;
 use hpimount_containers::io::{Error, Result, read_error};
@@ -115,6 +115,7 @@ impl Reader {
     /// would be evicted from memory by many that take no time.
     fn keep_if_long(&self, key: Key, rendering: &Rendering, begun: Instant) {
         if let Rendering::Memory(bytes) = rendering
+            && bytes.len() <= MAX_SMALL
             && begun.elapsed() >= LONG
             && let Ok(record) = self.budget().charge("the record of a file", SMALL_RECORD)
         {

@@ -24,6 +24,13 @@ const EXTENT: usize = 32 << 10;
 /// Memory of the record of a spooled block, in bytes.
 pub(super) const RECORD: usize = 256;
 
+/// Maximum length of a small file: two of them share an extent.
+pub(super) const MAX_SMALL: usize = EXTENT / 2;
+
+/// Maximum number of small files in an extent: their records are not dropped before it is
+/// written, and empty ones would never fill it.
+const MAX_SHARING: usize = 256;
+
 /// Memory of the record of a small file, in bytes.
 pub(super) const SMALL_RECORD: usize = 192;
 
@@ -161,15 +168,12 @@ impl Spool {
         read.is_ok().then_some(bytes)
     }
 
-    /// Keeps a small file, unless space is short or its records would exceed
-    /// `max_memory`: then older ones are dropped. `record` is the charge of its own one
-    /// ([`SMALL_RECORD`] bytes). A file that fills most of an extent is not small.
+    /// Keeps a file of at most [`MAX_SMALL`] bytes, unless space is short. If the records of
+    /// such files exceed `max_memory`, older ones are dropped. `record` is the charge of its
+    /// own one ([`SMALL_RECORD`] bytes).
     pub(super) fn keep_small(&self, key: Key, bytes: &[u8], record: Charge, max_memory: usize) {
-        if bytes.len() > EXTENT / 2 {
-            return;
-        }
         let mut open = lock(&self.open);
-        let has_room = open.bytes.len() + bytes.len() <= EXTENT;
+        let has_room = open.bytes.len() + bytes.len() <= EXTENT && open.files.len() < MAX_SHARING;
         let full = (!has_room).then(|| std::mem::take(&mut *open));
         let start = open.bytes.len();
         open.bytes.extend_from_slice(bytes);
@@ -457,6 +461,17 @@ mod tests {
             assert_eq!(spool.small(key(number)).unwrap(), bytes(number));
         }
         assert!(memory.used() <= 200 * SMALL_RECORD);
+    }
+
+    #[test]
+    fn records_of_empty_files_take_a_bounded_memory() {
+        let (spool, memory) = (Spool::new(None, 8 * EXTENT as u64), Budget::new(1 << 20));
+        for number in 0..10_000 {
+            let record = memory.charge("a record", SMALL_RECORD).unwrap();
+            spool.keep_small(key(number), &[], record, 100 * SMALL_RECORD);
+        }
+        assert!(memory.used() <= (100 + MAX_SHARING) * SMALL_RECORD);
+        assert_eq!(spool.small(key(9_999)).unwrap(), b"");
     }
 
     #[test]
