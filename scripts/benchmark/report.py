@@ -31,7 +31,7 @@ def speed(bench, peers, readme):
         lines.append(f"| {peer.name}{' †' * peer.slow} | {' | '.join(cells)} |")
     size = sum(path.stat().st_size for path in bench.corpus.rglob("*") if path.is_file())
     section = (
-        f"{SPEED}\n\n{bench.files:,} files, {size >> 20} MiB in all, packed by each format, on {os.cpu_count()} cores"
+        f"{SPEED}\n\n{bench.files:,} files, {size / 2**20:.0f} MiB in all, packed by each format, on {os.cpu_count()} cores"
         f" ({processor()}); lower is better, except for IOPS. † One round. [All benchmarks](docs/BENCHMARKS.md).\n\n" + "\n".join(lines)
     )
     return re.sub(rf"^{SPEED}\n.*?(?=^## )", lambda _: section + "\n\n", readme, flags=re.MULTILINE | re.DOTALL)
