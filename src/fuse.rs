@@ -280,6 +280,9 @@ impl Filesystem for Mounted {
                 Ok(attr) => {
                     reply.entry(&self.ttl(attr), &self.attr(attr), self.generation(attr));
                     self.vfs.trim_numbers();
+                    if let Some(prefetch) = &self.prefetch {
+                        prefetch.note_taken(&self.vfs, attr.ino);
+                    }
                 }
                 // Inode 0 makes a negative dentry.
                 Err(Error::NotFound) => {
@@ -357,6 +360,9 @@ impl Filesystem for Mounted {
             answer_read(reply, read);
             if let Some(noted) = noted.filter(|_| is_read) {
                 noted.answered();
+            }
+            if let Some(prefetch) = prefetch.filter(|_| offset == 0) {
+                prefetch.note_opened(&self.vfs, &node);
             }
         });
     }

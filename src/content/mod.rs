@@ -133,6 +133,26 @@ pub struct Key {
     pub file: FileId,
 }
 
+/// A generated file.
+#[derive(Debug, Clone, Copy)]
+pub struct Generated {
+    /// Its key.
+    pub key: Key,
+    /// True if it is in two places of the mount, so that a program that reads all files
+    /// reads it again.
+    pub is_shared: bool,
+}
+
+impl Generated {
+    /// A file that is in one place.
+    pub fn once(key: Key) -> Self {
+        Self {
+            key,
+            is_shared: false,
+        }
+    }
+}
+
 impl File<'_> {
     /// Returns the key of the file in the caches.
     pub fn key(&self) -> Key {

@@ -11,7 +11,7 @@ use super::model::{Models, SharedValues};
 use super::spool::Spool;
 use super::stats::Stats;
 use super::stream::{Decoders, Stream};
-use super::{File, Key, VolumeId};
+use super::{File, Generated, Key, VolumeId};
 use crate::memory::budget::Budget;
 use crate::memory::cache::{Cache, Entry};
 use hpimount_containers::io::{Error, Result, read_error};
@@ -175,8 +175,9 @@ impl Reader {
             }
             Content::Generated(volume) => {
                 let wanted = range.clone();
-                let bytes =
-                    self.rendered(file.key(), range, &|out| volume.generate(file.file, out))?;
+                let bytes = self.rendered(Generated::once(file.key()), range, &|out| {
+                    volume.generate(file.file, out)
+                })?;
                 if bytes.is_empty() && !wanted.is_empty() {
                     return Err(Error::Changed);
                 }

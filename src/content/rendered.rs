@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::block::{Rendering, Size};
 use super::spool::{MAX_SMALL, SMALL_RECORD, SpoolWriter};
-use super::{Bytes, Key, Reader, Spool};
+use super::{Bytes, Generated, Key, Reader, Spool};
 use crate::requester;
 use hpimount_containers::io::{Error, Result, read_error};
 
@@ -37,8 +37,13 @@ impl Reader {
     /// # Errors
     /// Returns the errors of `render`, or [`Error::Output`] if there is no
     /// space for the output.
-    pub fn rendered(&self, key: Key, range: Range<u64>, render: Render<'_>) -> Result<Bytes> {
-        match self.rendering(key, render)? {
+    pub fn rendered(
+        &self,
+        file: Generated,
+        range: Range<u64>,
+        render: Render<'_>,
+    ) -> Result<Bytes> {
+        match self.rendering(file, render)? {
             Rendering::Memory(bytes) => Ok(Bytes::part_of(bytes, range)),
             Rendering::Spool(file) => {
                 let end = range.end.min(file.len());
@@ -56,7 +61,8 @@ impl Reader {
     ///
     /// # Errors
     /// Returns the errors of `render`.
-    pub fn rendered_size(&self, key: Key, render: Render<'_>) -> Result<u64> {
+    pub fn rendered_size(&self, file: Generated, render: Render<'_>) -> Result<u64> {
+        let key = file.key;
         if let Some(rendering) = self.kept(key) {
             return Ok(rendering.len());
         }
@@ -68,7 +74,7 @@ impl Reader {
             let Counter { len, kept } = counter;
             self.stats.rendered.add(len);
             if let Some(Ok(rendering)) = kept.map(|writer| writer.finish(key)) {
-                self.keep_if_long(key, &rendering, begun);
+                self.keep_if_worth_it(file, &rendering, begun);
                 self.caches.renderings.put(&key, rendering);
             }
             Ok(len)
@@ -111,20 +117,21 @@ impl Reader {
         Some(rendering)
     }
 
-    /// Keeps a rendering in the spool as well if it took long since it was `begun`: it
-    /// would be evicted from memory by many that take no time.
-    fn keep_if_long(&self, key: Key, rendering: &Rendering, begun: Instant) {
+    /// Keeps a rendering in the spool as well if it took long since it was `begun`, or if
+    /// its file is in two places: others that are read in between would evict it from memory.
+    fn keep_if_worth_it(&self, file: Generated, rendering: &Rendering, begun: Instant) {
         if let Rendering::Memory(bytes) = rendering
             && bytes.len() <= MAX_SMALL
-            && begun.elapsed() >= LONG
+            && (file.is_shared || begun.elapsed() >= LONG)
             && let Ok(record) = self.budget().charge("the record of a file", SMALL_RECORD)
         {
             let max_memory = self.budget().limit() / SHARE;
-            self.spool.keep_small(key, bytes, record, max_memory);
+            self.spool.keep_small(file.key, bytes, record, max_memory);
         }
     }
 
-    fn rendering(&self, key: Key, render: Render<'_>) -> Result<Rendering> {
+    fn rendering(&self, file: Generated, render: Render<'_>) -> Result<Rendering> {
+        let key = file.key;
         if let Some(rendering) = self.kept(key) {
             return Ok(rendering);
         }
@@ -137,7 +144,7 @@ impl Reader {
             let mut writer = Writer::new(&self.spool, self.max_in_memory());
             render(&mut writer)?;
             let rendering = writer.finish(key)?;
-            self.keep_if_long(key, &rendering, begun);
+            self.keep_if_worth_it(file, &rendering, begun);
             self.stats.rendered.add(rendering.len());
             Ok(rendering)
         })
@@ -245,48 +252,59 @@ mod tests {
     use crate::requester::Outcome;
     use hpimount_containers::volume::FileId;
 
-    #[test]
-    fn a_rendering_that_took_long_is_made_once_though_memory_has_no_room_for_it() {
+    const KEY: Key = Key {
+        volume: VolumeId(1, 0),
+        file: FileId(0),
+    };
+
+    /// Reads 300 files twice, one after the other, in a memory without room for all of
+    /// them, and returns how many were rendered.
+    fn rendered_of_300(is_shared: bool, time: Duration) -> usize {
         let reader = Reader::new(&Budget::new(1 << 20), Spool::new(None, 16 << 20));
         let renderings = AtomicUsize::new(0);
         let read = |number: u32| {
-            let key = Key {
-                volume: VolumeId(1, 0),
-                file: FileId(number),
-            };
-            let bytes = reader.rendered(key, 0..1 << 20, &|out| {
+            let file = FileId(number);
+            let key = Key { file, ..KEY };
+            let bytes = reader.rendered(Generated { key, is_shared }, 0..1 << 20, &|out| {
                 renderings.fetch_add(1, Ordering::Relaxed);
-                std::thread::sleep(LONG);
+                std::thread::sleep(time);
                 let written = out.write_all(&vec![number as u8; 10_000]);
                 written.map_err(|error| Error::of_output(&error))
             });
             assert_eq!(*bytes.unwrap(), vec![number as u8; 10_000]);
         };
         (0..300).chain(0..300).for_each(read);
-        assert_eq!(renderings.into_inner(), 300);
+        renderings.into_inner()
+    }
+
+    #[test]
+    fn a_rendering_that_took_long_is_made_once_though_memory_has_no_room_for_it() {
+        assert_eq!(rendered_of_300(false, LONG), 300);
+    }
+
+    #[test]
+    fn a_file_in_two_places_is_rendered_once_though_memory_has_no_room_for_it() {
+        assert_eq!(rendered_of_300(true, Duration::ZERO), 300);
     }
 
     #[test]
     fn a_rendering_ends_if_its_reader_was_killed() {
         let reader = Reader::new(&Budget::new(1 << 20), Spool::new(None, 0));
-        let key = Key {
-            volume: VolumeId(1, 0),
-            file: FileId(0),
-        };
+        let file = Generated::once(KEY);
         let render: Render<'_> = &|out| {
             let written = out.write_all(b"text");
             written.map_err(|error| Error::of_output(&error))
         };
         requester::serve_killed(|| {
-            assert!(reader.rendered_size(key, render).unwrap_err().is_killed());
+            assert!(reader.rendered_size(file, render).unwrap_err().is_killed());
             assert!(
                 reader
-                    .rendered(key, 0..4, render)
+                    .rendered(file, 0..4, render)
                     .err()
                     .unwrap()
                     .is_killed()
             );
         });
-        assert_eq!(reader.rendered_size(key, render).unwrap(), 4);
+        assert_eq!(reader.rendered_size(file, render).unwrap(), 4);
     }
 }

@@ -47,7 +47,7 @@
 //!
 //! For sources on servers, the prefetch also announces the next files
 //! (`announce`), so that several of them are fetched at a time. Files of converted trees
-//! are not pushed, but made ahead (`conversions`).
+//! are made ahead (`conversions`).
 
 mod conversions;
 mod head;
@@ -66,7 +66,7 @@ use std::thread;
 
 use lru::LruCache;
 
-use self::conversions::Conversions;
+use self::conversions::{Conversions, Taken};
 use self::head::Head;
 use self::run::{Push, Run};
 use crate::content::{Access, File, Key};
@@ -153,6 +153,8 @@ impl Default for Prefetch {
 struct State {
     /// Blocks after small reads in them.
     blocks: VecDeque<Push>,
+    /// Converted files that their readers come to next.
+    converted: VecDeque<Ino>,
     /// Parts of stored files that had a small read lately.
     parts: LruCache<(Ino, u64), ()>,
     /// True if something is being pushed.
@@ -171,6 +173,7 @@ impl Default for State {
     fn default() -> Self {
         Self {
             blocks: VecDeque::new(),
+            converted: VecDeque::new(),
             parts: LruCache::new(MAX_PARTS),
             is_pushing: false,
             runs: Latest::new(MAX_RUNS),
@@ -197,6 +200,8 @@ pub struct Noted<'a> {
 enum Job {
     /// A block after a small read in it.
     Block(Push),
+    /// A converted file.
+    Converted(Ino),
     /// Bytes that a reader is expected to read.
     Ahead(Push),
 }
@@ -220,11 +225,16 @@ impl Prefetch {
                 .spawn(move || work(&state, State::take, finish))?;
         }
         for number in 0..self.converters(vfs) {
-            let (conversions, vfs) = (self.conversions.clone(), vfs.clone());
-            let convert = move |ino| convert(&vfs, ino);
+            let (conversions, vfs, store) = (self.conversions.clone(), vfs.clone(), store.clone());
+            let state = conversions.clone();
+            let make = move |job| {
+                if let Some(rest) = conversions::make(job, &vfs, &store) {
+                    state.with(|state| state.put_back(rest));
+                }
+            };
             thread::Builder::new()
                 .name(format!("convert-{number}"))
-                .spawn(move || work(&conversions, Conversions::take, convert))?;
+                .spawn(move || work(&conversions, Conversions::take, make))?;
         }
         Ok(())
     }
@@ -237,19 +247,42 @@ impl Prefetch {
         }
     }
 
-    /// Notes a request of attributes or of first bytes. A converted file is made for
-    /// its size, before it is read, and its reader has the next ones made meanwhile.
+    /// Notes a request of the attributes of a file. A converted file is made for its size,
+    /// before it is read, and its reader has the next ones made meanwhile.
     pub fn note_taken(&self, vfs: &Vfs, ino: Ino) {
+        if let Ok(node) = vfs.node(ino) {
+            self.note_conversion(vfs, &node, false);
+        }
+    }
+
+    /// Notes a request of the first bytes of a file: the converted files after it are also
+    /// pushed.
+    pub fn note_opened(&self, vfs: &Vfs, node: &Node<'_>) {
+        self.note_conversion(vfs, node, true);
+    }
+
+    fn note_conversion(&self, vfs: &Vfs, node: &Node<'_>, is_read: bool) {
         let threads = self.converters(vfs);
-        if threads == 0 {
+        if threads == 0 || node.rendered().is_none() {
             return;
         }
-        if let Ok(node) = vfs.node(ino)
-            && node.rendered().is_some()
-        {
-            let is_known = |node: &Node<'_>| vfs.assets().known_size(node).is_some();
-            self.conversions
-                .change(|state| state.note(&node, threads, is_known));
+        let taken = Taken {
+            node,
+            parts: vfs.directory_of_asset(node),
+            is_read,
+        };
+        let is_known = |node: &Node<'_>| vfs.assets().known_size(node).is_some();
+        let mut pushes = Vec::new();
+        self.conversions.change(|state| {
+            let (has_jobs, files) = state.note(&taken, threads, is_known);
+            pushes = files;
+            has_jobs
+        });
+        if !pushes.is_empty() {
+            self.state.change(|state| {
+                state.converted.extend(pushes);
+                true
+            });
         }
     }
 
@@ -275,7 +308,7 @@ impl Prefetch {
             access: Access::Unknown,
             has_more: false,
         };
-        // Generated files are not pushed.
+        // Generated files are pushed by `conversions`.
         if node.file().is_none() {
             return noted;
         }
@@ -427,6 +460,9 @@ impl State {
         if let Some(block) = self.blocks.pop_front() {
             return Some(Job::Block(block));
         }
+        if let Some(file) = self.converted.pop_front() {
+            return Some(Job::Converted(file));
+        }
         let is_listed = |directory| self.listed.contains(&directory);
         let mut runs = self.runs.iter_mut();
         let push = runs.find_map(|run| run.take(is_listed));
@@ -478,7 +514,15 @@ fn work<S, J>(state: &Awaited<S>, take: impl Fn(&mut S) -> Option<J>, finish: im
 }
 
 fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, &[u8])) {
-    let (Job::Block(push) | Job::Ahead(push)) = job;
+    let push = match job {
+        Job::Converted(file) => {
+            if let Ok(file) = vfs.node(file) {
+                conversions::push(&file, vfs, store);
+            }
+            return;
+        }
+        Job::Block(push) | Job::Ahead(push) => push,
+    };
     let Ok(node) = vfs.node(push.ino) else {
         return;
     };
@@ -502,13 +546,6 @@ fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, 
     // for the same page is answered, by a thread that needs the lock.
     if is_wanted() {
         store(push.ino, push.start, &bytes);
-    }
-}
-
-/// Makes a converted file before it is requested.
-fn convert(vfs: &Vfs, ino: Ino) {
-    if let Ok(node) = vfs.node(ino) {
-        vfs.assets().render_ahead(&node);
     }
 }
 

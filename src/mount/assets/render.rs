@@ -92,16 +92,16 @@ impl<'m> Assets<'m> {
     /// Returns the bytes of a rendered file in `range`. What renders it is
     /// determined only if no rendering is kept.
     pub(crate) fn rendered_bytes(self, node: &Node<'_>, range: Range<u64>) -> io::Result<Bytes> {
-        let (rendered, key) = node.rendered().ok_or(io::Error::UnknownFormat)?;
-        self.mount.reader.rendered(key, range, &|out| {
+        let (rendered, file) = node.rendered().ok_or(io::Error::UnknownFormat)?;
+        self.mount.reader.rendered(file, range, &|out| {
             self.part_of(node, &rendered)?.render(self, out)
         })
     }
 
-    /// Renders a file before it is requested. Errors are left to the reader, whose request
-    /// renders it again.
+    /// Renders a file before it is requested, as for its size: a request for that waits
+    /// meanwhile. Errors are left to the reader, whose request renders it again.
     pub(crate) fn render_ahead(self, node: &Node<'_>) {
-        let _ = self.rendered_bytes(node, 0..0);
+        let _ = self.rendered_size(node);
     }
 
     /// Returns the size of a file in bytes. One that was declared without a size is
@@ -116,7 +116,8 @@ impl<'m> Assets<'m> {
         if let Some(file) = node.file() {
             return self.mount.decoded_size(file);
         }
-        let (rendered, key) = node.rendered().ok_or(io::Error::UnknownFormat)?;
+        let (rendered, file) = node.rendered().ok_or(io::Error::UnknownFormat)?;
+        let key = file.key;
         if let Some(size) = self.mount.reader.known_size(key) {
             return Ok(size);
         }
@@ -128,7 +129,7 @@ impl<'m> Assets<'m> {
         }
         self.mount
             .reader
-            .rendered_size(key, &|out| part.render(self, out))
+            .rendered_size(file, &|out| part.render(self, out))
     }
 
     /// Determines what a rendered file is a part of, for its size and its bytes.
@@ -193,7 +194,7 @@ impl<'m> Assets<'m> {
     pub(crate) fn known_size(self, node: &Node<'_>) -> Option<u64> {
         let key = match node.file() {
             Some(file) => file.key(),
-            None => node.rendered()?.1,
+            None => node.rendered()?.1.key,
         };
         self.mount.reader.known_size(key)
     }

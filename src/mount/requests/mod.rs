@@ -27,6 +27,7 @@ use super::tree::source_trees::SourceTrees;
 use super::tree::subtree::Node;
 use super::{Ino, Options, Result};
 use crate::content::Reader;
+use crate::namespace::numbers::Origin;
 use crate::source::remote::Remote;
 use crate::sync::tally::Tally;
 
@@ -88,6 +89,15 @@ impl Vfs {
     /// Returns an error under the same conditions as [`MountTree::directory`].
     pub(crate) fn directory(&self, ino: Ino) -> Result<(Node<'_>, bool)> {
         self.mount.directory(ino)
+    }
+
+    /// Returns the directory with the files of the asset that a file is made from, as an
+    /// entry of the directory around it; `None` if the file is in no such directory.
+    pub(crate) fn directory_of_asset(&self, node: &Node<'_>) -> Option<Node<'_>> {
+        match (node.viewed(), node.subtree().range.origin) {
+            (Some(_), Origin::Directory(directory)) => self.node(directory).ok(),
+            _ => None,
+        }
     }
 
     /// Returns what assets show.

@@ -9,7 +9,7 @@ use super::grafts::Numbered;
 use super::invalidate::StaleEntry;
 use super::subtree::{Node, Subtree};
 use super::{on_demand, place};
-use crate::content::File;
+use crate::content::{File, Generated};
 use crate::mount::{Error, Ino, Result};
 use crate::namespace::numbers::Origin;
 use crate::namespace::transient::TransientKind;
@@ -130,7 +130,8 @@ impl MountTree {
         match file.volume.volume.content(file.file)? {
             Content::Generated(volume) => {
                 let render = |out: &mut dyn Write| volume.generate(file.file, out);
-                self.reader.rendered_size(file.key(), &render)
+                self.reader
+                    .rendered_size(Generated::once(file.key()), &render)
             }
             Content::Stream(volume) => self.reader.size(file.key(), || {
                 let size = self.reader.stream_size(file, volume)?;

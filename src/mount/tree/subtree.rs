@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use crate::content::{File, Key, OpenVolume, VolumeId};
+use crate::content::{File, Generated, Key, OpenVolume, VolumeId};
 use crate::memory::budget::Charge;
 use crate::memory::cache::Value;
 use crate::namespace::Ino;
@@ -75,6 +75,8 @@ pub(crate) struct FileOfAsset {
     pub(crate) format: &'static ViewFormat,
     /// Its index in the format's list of conversions.
     pub(crate) position: u8,
+    /// True if the directory of the asset has it as well.
+    pub(crate) is_in_directory: bool,
     /// The version of the asset when the directory was listed, if its volume
     /// has versions.
     pub(crate) stamp: Option<u64>,
@@ -289,9 +291,9 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns the rendered file and its cache key; `None` if the node is not
+    /// Returns the rendered file, and what it is in the cache; `None` if the node is not
     /// rendered.
-    pub(crate) fn rendered(&self) -> Option<(RenderedFile<'_>, Key)> {
+    pub(crate) fn rendered(&self) -> Option<(RenderedFile<'_>, Generated)> {
         let InodeKind::File { file, .. } = self.kind()? else {
             return None;
         };
@@ -301,22 +303,29 @@ impl<'a> Node<'a> {
             Rendered::No => None,
             Rendered::View(viewed) => {
                 let mut converted = viewed.converted.iter();
-                let key = match converted.find(|(_, number)| *number == file) {
-                    Some(&(position, _)) => key_of(viewed.asset, viewed.version.stamp, position),
-                    None => key,
+                let generated = match converted.find(|(_, number)| *number == file) {
+                    Some(&(position, _)) => Generated {
+                        key: key_of(viewed.asset, viewed.version.stamp, position),
+                        is_shared: true,
+                    },
+                    None => Generated::once(key),
                 };
-                Some((RenderedFile::OfView(viewed, file), key))
+                Some((RenderedFile::OfView(viewed, file), generated))
             }
             Rendered::Converted(converted) => {
                 let file = converted.files.get(file.0 as usize)?;
                 Some(match file {
                     ConvertedSource::Asset(file) => {
                         let stamp = file.stamp.unwrap_or_default();
-                        let key = key_of(file.asset, stamp, file.position);
-                        (RenderedFile::OfAsset(file), key)
+                        let generated = Generated {
+                            key: key_of(file.asset, stamp, file.position),
+                            is_shared: file.is_in_directory,
+                        };
+                        (RenderedFile::OfAsset(file), generated)
                     }
                     ConvertedSource::Report(report) => {
-                        (RenderedFile::Report(report, converted.of), key)
+                        let report = RenderedFile::Report(report, converted.of);
+                        (report, Generated::once(key))
                     }
                 })
             }
