@@ -24,6 +24,9 @@ pub(super) struct Canvas {
     /// Red, green, blue and alpha of each pixel, 0 to 1, not premultiplied.
     colors: Vec<[f32; 4]>,
     depths: Vec<f32>,
+    /// The columns of each row that may have been drawn on: most pictures are empty around
+    /// the model.
+    drawn: Vec<Span>,
     /// [`LIGHTS`] with directions of length 1.
     lights: Lights,
     /// Number of pixels that may still be tested.
@@ -41,6 +44,7 @@ impl Canvas {
             top: 0,
             colors: vec![[0.0; 4]; width * BAND],
             depths: vec![f32::NEG_INFINITY; width * BAND],
+            drawn: vec![0..0; BAND],
             lights: LIGHTS.map(|(from, bright)| (unit(from).unwrap_or_default(), bright)),
             work_left,
         }
@@ -49,8 +53,12 @@ impl Canvas {
     /// Begins a band, and clears it.
     pub(super) fn begin(&mut self, top: usize) {
         self.top = top;
-        self.colors.fill([0.0; 4]);
-        self.depths.fill(f32::NEG_INFINITY);
+        for (row, drawn) in self.drawn.iter_mut().enumerate() {
+            let pixels = row * self.width + drawn.start..row * self.width + drawn.end;
+            self.colors[pixels.clone()].fill([0.0; 4]);
+            self.depths[pixels].fill(f32::NEG_INFINITY);
+            *drawn = 0..0;
+        }
     }
 
     /// Draws the part of a triangle in the band. Pixels are computed relative
@@ -93,7 +101,13 @@ impl Canvas {
                 second.at_row(y_of_face),
                 third.at_row(y_of_face),
             ];
-            for x in inside(&row, columns.len()) {
+            let columns = inside(&row, columns.len());
+            if columns.is_empty() {
+                continue;
+            }
+            let drawn = &mut self.drawn[y - self.top];
+            *drawn = around(drawn, left + columns.start..left + columns.end);
+            for x in columns {
                 let parts = [row[0].at(x), row[1].at(x), row[2].at(x)];
                 let depth = parts[0] * a[2] + parts[1] * b[2] + parts[2] * c[2];
                 let index = (y - self.top) * self.width + left + x;
@@ -117,10 +131,18 @@ impl Canvas {
     /// four.
     pub(super) fn finish(&self, pixels: &mut Vec<[u8; 4]>) {
         let rows = BAND.min(self.height - self.top) / 2;
-        for pair in self.colors.chunks_exact(2 * self.width).take(rows) {
+        let (drawn, _) = self.drawn.as_chunks();
+        let pairs = self.colors.chunks_exact(2 * self.width).zip(drawn);
+        for (pair, [above, below]) in pairs.take(rows) {
+            let drawn = around(above, below.clone());
+            let drawn = drawn.start / 2..drawn.end.div_ceil(2);
             let (upper, lower) = pair.split_at(self.width);
-            let pairs = upper.as_chunks().0.iter().zip(lower.as_chunks().0);
+            let (upper, lower) = (upper.as_chunks().0, lower.as_chunks().0);
+            let pairs = upper[drawn.clone()].iter().zip(&lower[drawn.clone()]);
+            let end = pixels.len() + self.width / 2;
+            pixels.resize(pixels.len() + drawn.start, [0; 4]);
             pixels.extend(pairs.map(|(&[a, b], &[c, d])| mean([a, b, c, d])));
+            pixels.resize(end, [0; 4]);
         }
     }
 
@@ -230,6 +252,15 @@ fn inside(row: &[RowSlope; 3], columns: usize) -> Span {
 }
 
 type Span = std::ops::Range<usize>;
+
+/// Returns the columns from the first to the last of both spans.
+fn around(one: &Span, other: Span) -> Span {
+    match (one.is_empty(), other.is_empty()) {
+        (true, _) => other,
+        (_, true) => one.clone(),
+        _ => one.start.min(other.start)..one.end.max(other.end),
+    }
+}
 
 /// Blends one color over another.
 fn over(front: [f32; 4], behind: [f32; 4]) -> [f32; 4] {

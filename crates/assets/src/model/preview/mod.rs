@@ -372,6 +372,8 @@ impl Pixmap {
 /// Returns the pixel at a coordinate in 0 to 1 along an edge of `size` pixels.
 fn wrapped(coordinate: f32, size: usize, wrap: Wrap) -> usize {
     let coordinate = match wrap {
+        // Most are, and `floor` is a call on processors that are not new.
+        _ if (0.0..1.0).contains(&coordinate) => coordinate,
         Wrap::Repeat => coordinate - coordinate.floor(),
         Wrap::Mirror => {
             let within = coordinate - 2.0 * (coordinate / 2.0).floor();
