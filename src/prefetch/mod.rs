@@ -50,6 +50,8 @@
 //! are made ahead (`conversions`).
 
 mod conversions;
+#[cfg(test)]
+mod conversions_tests;
 mod head;
 mod run;
 #[cfg(test)]
