@@ -5,9 +5,9 @@
 //! their order, as `cp -r` and thumbnailers do, the other cores make the next ones
 //! meanwhile. They begin with the farthest one, since the reader makes the nearest ones
 //! itself, instead of waiting for them. If each asset has a directory, the files of the
-//! next directories are made before they are listed, so that the kernel is told their sizes
-//! and need not ask for them. Files are kept like those that were requested; those whose
-//! reader reads bytes are also pushed.
+//! next directories are made before the reader lists them: the listing gives the kernel
+//! their sizes, and saves a request for each file. Files are kept as if they had been
+//! requested. If the reader reads bytes, they are also pushed.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -149,7 +149,7 @@ impl Conversions {
         if let Some((node, (directories, at))) = &mut around {
             directories.reads |= run.is_active();
             if directories.advance(*at) {
-                // Sizes that are known when it is listed are not requested.
+                // The kernel would not request sizes that the listing gave.
                 self.is_late = !taken.is_read;
             }
             self.parts.retain(|parts| !directories.has_passed(parts.at));

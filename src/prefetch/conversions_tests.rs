@@ -66,8 +66,8 @@ fn converted_after(prefetch: &Prefetch, vfs: &Vfs, ino: Ino) -> Vec<Ino> {
     converted_ahead(prefetch, vfs)
 }
 
-/// Makes the files that are queued, and returns their numbers, or those of the directories
-/// of their assets.
+/// Makes the files that are queued, and returns their inodes; for files of an asset, the
+/// inode of its directory.
 fn converted_ahead(prefetch: &Prefetch, vfs: &Vfs) -> Vec<Ino> {
     let mut made = Vec::new();
     while let Some(job) = prefetch.conversions.with(Conversions::take) {

@@ -291,8 +291,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns the rendered file, and what it is in the cache; `None` if the node is not
-    /// rendered.
+    /// Returns the rendered file and its description for the cache; `None` if the node is
+    /// not rendered.
     pub(crate) fn rendered(&self) -> Option<(RenderedFile<'_>, Generated)> {
         let InodeKind::File { file, .. } = self.kind()? else {
             return None;
