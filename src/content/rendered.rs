@@ -98,10 +98,14 @@ impl Reader {
 
     /// Returns the size of a generated file, if known without rendering it.
     pub fn known_size(&self, key: Key) -> Option<u64> {
-        match self.caches.sizes.peek(&key) {
-            Some(size) => Some(size.0),
-            None => self.kept(key).map(|rendering| rendering.len()),
+        if let Some(size) = self.caches.sizes.peek(&key) {
+            return Some(size.0);
         }
+        let in_memory = self.caches.renderings.peek(&key);
+        let rendering = in_memory.or_else(|| self.spool.get(key).map(Rendering::Spool));
+        rendering
+            .map(|rendering| rendering.len())
+            .or_else(|| self.spool.small_size(key))
     }
 
     fn kept(&self, key: Key) -> Option<Rendering> {

@@ -208,6 +208,19 @@ impl Spool {
         }
     }
 
+    /// Returns the size of the small file with this `key`, if it is kept.
+    pub(super) fn small_size(&self, key: Key) -> Option<u64> {
+        let range = match self.small.peek(&key) {
+            Some(file) => file.range.clone(),
+            None => {
+                let open = lock(&self.open);
+                let mut files = open.files.iter();
+                files.find(|(kept, ..)| *kept == key)?.1.clone()
+            }
+        };
+        Some(range.len() as u64)
+    }
+
     /// Returns the bytes of the small file with this `key`, if it is kept.
     pub(super) fn small(&self, key: Key) -> Option<Vec<u8>> {
         let Some(file) = self.small.peek(&key) else {

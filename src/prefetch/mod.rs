@@ -155,8 +155,6 @@ impl Default for Prefetch {
 struct State {
     /// Blocks after small reads in them.
     blocks: VecDeque<Push>,
-    /// Converted files that their readers come to next.
-    converted: VecDeque<Ino>,
     /// Parts of stored files that had a small read lately.
     parts: LruCache<(Ino, u64), ()>,
     /// True if something is being pushed.
@@ -175,7 +173,6 @@ impl Default for State {
     fn default() -> Self {
         Self {
             blocks: VecDeque::new(),
-            converted: VecDeque::new(),
             parts: LruCache::new(MAX_PARTS),
             is_pushing: false,
             runs: Latest::new(MAX_RUNS),
@@ -202,8 +199,6 @@ pub struct Noted<'a> {
 enum Job {
     /// A block after a small read in it.
     Block(Push),
-    /// A converted file.
-    Converted(Ino),
     /// Bytes that a reader is expected to read.
     Ahead(Push),
 }
@@ -227,16 +222,12 @@ impl Prefetch {
                 .spawn(move || work(&state, State::take, finish))?;
         }
         for number in 0..self.converters(vfs) {
-            let (conversions, vfs, store) = (self.conversions.clone(), vfs.clone(), store.clone());
-            let state = conversions.clone();
-            let make = move |job| {
-                if let Some(rest) = conversions::make(job, &vfs, &store) {
-                    state.with(|state| state.put_back(rest));
-                }
-            };
+            let (state, vfs, store) = (self.conversions.clone(), vfs.clone(), store.clone());
+            let work_on = move |job| conversions::work_on(job, &state, &vfs, &store);
+            let state = self.conversions.clone();
             thread::Builder::new()
                 .name(format!("convert-{number}"))
-                .spawn(move || work(&conversions, Conversions::take, make))?;
+                .spawn(move || work(&state, Conversions::take, work_on))?;
         }
         Ok(())
     }
@@ -252,7 +243,9 @@ impl Prefetch {
     /// Notes a request of the attributes of a file. A converted file is made for its size,
     /// before it is read, and its reader has the next ones made meanwhile.
     pub fn note_taken(&self, vfs: &Vfs, ino: Ino) {
-        if let Ok(node) = vfs.node(ino) {
+        if self.converters(vfs) > 0
+            && let Ok(node) = vfs.node(ino)
+        {
             self.note_conversion(vfs, &node, false);
         }
     }
@@ -273,19 +266,9 @@ impl Prefetch {
             parts: vfs.directory_of_asset(node),
             is_read,
         };
-        let is_known = |node: &Node<'_>| vfs.assets().known_size(node).is_some();
-        let mut pushes = Vec::new();
-        self.conversions.change(|state| {
-            let (has_jobs, files) = state.note(&taken, threads, is_known);
-            pushes = files;
-            has_jobs
-        });
-        if !pushes.is_empty() {
-            self.state.change(|state| {
-                state.converted.extend(pushes);
-                true
-            });
-        }
+        let known_size = |node: &Node<'_>| vfs.assets().known_size(node);
+        self.conversions
+            .change(|state| state.note(&taken, threads, known_size));
     }
 
     /// Notes that a directory was listed to its end, with the attributes of its
@@ -462,9 +445,6 @@ impl State {
         if let Some(block) = self.blocks.pop_front() {
             return Some(Job::Block(block));
         }
-        if let Some(file) = self.converted.pop_front() {
-            return Some(Job::Converted(file));
-        }
         let is_listed = |directory| self.listed.contains(&directory);
         let mut runs = self.runs.iter_mut();
         let push = runs.find_map(|run| run.take(is_listed));
@@ -516,15 +496,7 @@ fn work<S, J>(state: &Awaited<S>, take: impl Fn(&mut S) -> Option<J>, finish: im
 }
 
 fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, &[u8])) {
-    let push = match job {
-        Job::Converted(file) => {
-            if let Ok(file) = vfs.node(file) {
-                conversions::push(&file, vfs, store);
-            }
-            return;
-        }
-        Job::Block(push) | Job::Ahead(push) => push,
-    };
+    let (Job::Block(push) | Job::Ahead(push)) = job;
     let Ok(node) = vfs.node(push.ino) else {
         return;
     };

@@ -98,12 +98,6 @@ impl<'m> Assets<'m> {
         })
     }
 
-    /// Renders a file before it is requested, as for its size: a request for that waits
-    /// meanwhile. Errors are left to the reader, whose request renders it again.
-    pub(crate) fn render_ahead(self, node: &Node<'_>) {
-        let _ = self.rendered_size(node);
-    }
-
     /// Returns the size of a file in bytes. One that was declared without a size is
     /// decoded or rendered if no cache knows it.
     pub(crate) fn size_of(self, node: &Node<'_>) -> io::Result<u64> {
@@ -190,8 +184,11 @@ impl<'m> Assets<'m> {
         Ok(number_in_view(asset, file, &model))
     }
 
-    /// Returns the size of a generated file if it is known without rendering.
+    /// Returns the size of a file if it is known without rendering.
     pub(crate) fn known_size(self, node: &Node<'_>) -> Option<u64> {
+        if let Some(size) = node.size() {
+            return Some(size);
+        }
         let key = match node.file() {
             Some(file) => file.key(),
             None => node.rendered()?.1.key,

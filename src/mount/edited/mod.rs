@@ -123,14 +123,12 @@ impl<'a> Edits<'a> {
         let known = node
             .file()
             .and_then(|file| file.volume.volume.asset(file.file));
-        let converted = format.converted.of(known);
-        let mut files = converted.files.iter();
+        let mut files = format.converted.of(known).files.iter();
         let position = files.position(|file| file.extension == extension);
         Ok(position.map(|position| FileOfAsset {
             asset: node.ino(),
             format,
             position: position as u8,
-            is_in_directory: converted.has_directory,
             stamp: None,
         }))
     }

@@ -75,8 +75,6 @@ pub(crate) struct FileOfAsset {
     pub(crate) format: &'static ViewFormat,
     /// Its index in the format's list of conversions.
     pub(crate) position: u8,
-    /// True if the directory of the asset has it as well.
-    pub(crate) is_in_directory: bool,
     /// The version of the asset when the directory was listed, if its volume
     /// has versions.
     pub(crate) stamp: Option<u64>,
@@ -319,7 +317,7 @@ impl<'a> Node<'a> {
                         let stamp = file.stamp.unwrap_or_default();
                         let generated = Generated {
                             key: key_of(file.asset, stamp, file.position),
-                            is_shared: file.is_in_directory,
+                            is_shared: true,
                         };
                         (RenderedFile::OfAsset(file), generated)
                     }

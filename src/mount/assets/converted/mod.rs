@@ -270,7 +270,6 @@ impl Draft {
                 asset: node.ino(),
                 format: asset.format(),
                 position,
-                is_in_directory: converted.has_directory,
                 stamp,
             };
             self.file(parent, name, ConvertedSource::Asset(file), modified)?;

@@ -372,7 +372,7 @@ impl Pixmap {
 /// Returns the pixel at a coordinate in 0 to 1 along an edge of `size` pixels.
 fn wrapped(coordinate: f32, size: usize, wrap: Wrap) -> usize {
     let coordinate = match wrap {
-        // Most are, and `floor` is a call on processors that are not new.
+        // Most coordinates are in the picture. Without SSE4.1, `floor` is a function call.
         _ if (0.0..1.0).contains(&coordinate) => coordinate,
         Wrap::Repeat => coordinate - coordinate.floor(),
         Wrap::Mirror => {
