@@ -137,7 +137,7 @@ The kernel requests the size and the bytes of each of {count} files. A preview i
 | as many plain files of the same sizes in a folder | {plain_img:.2f} |
 | processor time of the same conversions in one process, without a mount | {img_alone:.2f} |
 
-Each preview and each GLB is in two places. `cp` reaches the second ones when more than the default `cachesize=` has been converted; the daemon has kept those that took long in its temporary file.
+Each preview and each GLB is in two places. `cp` reaches the second ones when more than the default `cachesize=` has been converted; the daemon has kept them in its temporary file.
 
 Time until they are available after a new mount:
 
