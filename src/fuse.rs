@@ -280,7 +280,8 @@ impl Filesystem for Mounted {
                 Ok(attr) => {
                     reply.entry(&self.ttl(attr), &self.attr(attr), self.generation(attr));
                     self.vfs.trim_numbers();
-                    if let Some(prefetch) = &self.prefetch {
+                    let is_file = attr.kind == FileKind::File;
+                    if let Some(prefetch) = self.prefetch.as_ref().filter(|_| is_file) {
                         prefetch.note_taken(&self.vfs, attr.ino);
                     }
                 }

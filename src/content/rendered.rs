@@ -101,18 +101,20 @@ impl Reader {
         if let Some(size) = self.caches.sizes.peek(&key) {
             return Some(size.0);
         }
-        let in_memory = self.caches.renderings.peek(&key);
-        let rendering = in_memory.or_else(|| self.spool.get(key).map(Rendering::Spool));
-        rendering
-            .map(|rendering| rendering.len())
-            .or_else(|| self.spool.small_size(key))
+        match self.kept_whole(key) {
+            Some(rendering) => Some(rendering.len()),
+            None => self.spool.small_size(key),
+        }
     }
 
     fn kept(&self, key: Key) -> Option<Rendering> {
+        self.kept_whole(key).or_else(|| self.kept_small(key))
+    }
+
+    /// Returns a rendering that need not be copied from an extent of small files.
+    fn kept_whole(&self, key: Key) -> Option<Rendering> {
         let in_memory = self.caches.renderings.peek(&key);
-        in_memory
-            .or_else(|| self.spool.get(key).map(Rendering::Spool))
-            .or_else(|| self.kept_small(key))
+        in_memory.or_else(|| self.spool.get(key).map(Rendering::Spool))
     }
 
     fn kept_small(&self, key: Key) -> Option<Rendering> {

@@ -32,9 +32,12 @@ const GAP: usize = 8;
 /// for each thread.
 const AHEAD: usize = 3;
 
-/// Maximum number of inodes of the directory of an asset whose files are made before it is
-/// listed, and of bytes after which no more are made.
-const MAX_PARTS: (Index, u64) = (64, 1 << 20);
+/// Maximum number of inodes of an asset's directory whose files are made before it is
+/// listed.
+const MAX_PARTS: Index = 64;
+
+/// Bytes of an asset's files after which no more are made before its directory is listed.
+const MAX_PARTS_BYTES: u64 = 1 << 20;
 
 /// Maximum length in bytes of a file that is pushed.
 const MAX_PUSHED: u64 = 128 << 10;
@@ -375,8 +378,8 @@ impl Run {
         is_next
     }
 
-    /// Notes whether the reader has passed files on the way to an entry. It would have had to
-    /// request those of unknown size.
+    /// Notes whether the reader has passed files on the way to an entry: files of unknown
+    /// size, since it may have taken the others without a request.
     fn note_passed(
         &mut self,
         node: &Node<'_>,
@@ -441,14 +444,13 @@ fn make_file(file: QueuedFile, vfs: &Vfs) -> Option<Bytes> {
 /// Makes the next file of an asset, and returns the others.
 fn make_part(parts: Parts, vfs: &Vfs) -> Option<Parts> {
     let (directory, _) = vfs.directory(parts.directory).ok()?;
-    let (max_inodes, max_bytes) = MAX_PARTS;
-    let end = directory.tree().inodes().min(max_inodes);
+    let end = directory.tree().inodes().min(MAX_PARTS);
     let mut nodes = (parts.from..end).map(|index| directory.other(index));
     let is_unmade =
         |node: &Node<'_>| node.rendered().is_some() && vfs.assets().known_size(node).is_none();
     let unmade = nodes.find(is_unmade)?;
     let made = parts.made + vfs.assets().size_of(&unmade).unwrap_or(0);
-    (made <= max_bytes).then_some(Parts {
+    (made <= MAX_PARTS_BYTES).then_some(Parts {
         from: unmade.index + 1,
         made,
         is_busy: false,

@@ -76,7 +76,7 @@ impl Converted {
         }
     }
 
-    /// Requests the attributes of a file, and returns what is made ahead then.
+    /// Requests the attributes of a file, and returns the inodes that are made ahead then.
     fn made_after(&self, ino: Ino) -> Vec<Ino> {
         self.stat(ino);
         self.make_all()
@@ -93,8 +93,8 @@ impl Converted {
         self.vfs.read(ino, 0, 4096).unwrap();
     }
 
-    /// Makes what is queued, and returns the inodes; for files of an asset, once the inode of
-    /// its directory.
+    /// Does all jobs, and returns the inodes of their files; for the files of an asset, once
+    /// the inode of its directory.
     fn make_all(&self) -> Vec<Ino> {
         let mut made = Vec::new();
         while let Some(job) = self.take() {

@@ -302,10 +302,9 @@ impl<'a> Node<'a> {
             Rendered::View(viewed) => {
                 let mut converted = viewed.converted.iter();
                 let generated = match converted.find(|(_, number)| *number == file) {
-                    Some(&(position, _)) => Generated {
-                        key: key_of(viewed.asset, viewed.version.stamp, position),
-                        is_shared: true,
-                    },
+                    Some(&(position, _)) => {
+                        conversion(viewed.asset, viewed.version.stamp, position)
+                    }
                     None => Generated::once(key),
                 };
                 Some((RenderedFile::OfView(viewed, file), generated))
@@ -315,10 +314,7 @@ impl<'a> Node<'a> {
                 Some(match file {
                     ConvertedSource::Asset(file) => {
                         let stamp = file.stamp.unwrap_or_default();
-                        let generated = Generated {
-                            key: key_of(file.asset, stamp, file.position),
-                            is_shared: true,
-                        };
+                        let generated = conversion(file.asset, stamp, file.position);
                         (RenderedFile::OfAsset(file), generated)
                     }
                     ConvertedSource::Report(report) => {
@@ -360,13 +356,16 @@ impl Deref for HeldIno {
     }
 }
 
-/// Returns the cache key of conversion `position` of an asset, wherever it is
-/// shown. It cannot collide with a volume, whose ids are numbers of
+/// Returns conversion `position` of an asset, which has one key in the converted tree and in
+/// the directory of the asset. It cannot collide with a volume, whose ids are numbers of
 /// directories.
-fn key_of(asset: Ino, stamp: u64, position: u8) -> Key {
-    Key {
-        volume: VolumeId(asset.0, (stamp ^ stamp >> 32) as u32),
-        file: FileId(position.into()),
+fn conversion(asset: Ino, stamp: u64, position: u8) -> Generated {
+    Generated {
+        key: Key {
+            volume: VolumeId(asset.0, (stamp ^ stamp >> 32) as u32),
+            file: FileId(position.into()),
+        },
+        is_shared: true,
     }
 }
 
