@@ -49,8 +49,10 @@ pub(super) struct Run {
     previous: Option<Ino>,
     /// Number of files that were read in order.
     count: u32,
-    /// The end of the furthest read in the current file.
+    /// The end of the furthest read in the current file, and that of the last one: a file
+    /// may be read again.
     read_to: u64,
+    last_end: u64,
     /// Offsets in the current file that are decoded ahead of the kernel's
     /// read-ahead: the next block, and the end.
     current: Range<u64>,
@@ -121,6 +123,7 @@ impl Run {
             previous: None,
             count: if continues { MIN_FILES } else { 0 },
             read_to: 0,
+            last_end: 0,
             current: 0..0,
             is_pushed: false,
             next: (1, 0),
@@ -213,9 +216,10 @@ impl Run {
         if number > 0 || self.count == 0 {
             self.count = self.count.saturating_add(1);
         }
-        let is_sequential = is_mark || offset == self.read_to;
+        let is_sequential = is_mark || [self.read_to, self.last_end].contains(&offset);
         self.note_sequential(is_sequential, offset, size);
-        self.read_to = self.read_to.max(offset + size);
+        self.last_end = offset + size;
+        self.read_to = self.read_to.max(self.last_end);
         self.enter_directory(node);
         if self.is_active() {
             self.budget = WINDOW;
@@ -265,6 +269,7 @@ impl Run {
         let passed = self.files.drain(..number);
         self.planned -= passed.map(|file| file.cost()).sum::<u64>();
         self.read_to = 0;
+        self.last_end = 0;
         self.current = 0..0;
         self.next = match self.next.0.checked_sub(number) {
             // The kernel reads ahead in the current file. If the reader has

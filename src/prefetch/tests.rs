@@ -489,6 +489,22 @@ fn a_file_read_sequentially_has_its_next_blocks_decoded_and_kept_until_read() {
 }
 
 #[test]
+fn a_file_read_again_has_its_next_blocks_decoded_again() {
+    const READ: u32 = 131_072;
+    let (vfs, files) = mounted(&[1_000_000]);
+    let prefetch = Prefetch::default();
+    for offset in (0..1_000_000).step_by(READ as usize) {
+        read(&prefetch, &vfs, files[0], offset, READ);
+        pushed(&prefetch, &vfs);
+    }
+    for (number, offset) in (0..4).map(|number| (number, number * u64::from(READ))) {
+        read(&prefetch, &vfs, files[0], offset, READ);
+        let job = prefetch.state.with(State::take);
+        assert_eq!(job.is_some(), number > 0, "{offset}");
+    }
+}
+
+#[test]
 fn a_file_read_at_random_has_no_blocks_decoded() {
     let (vfs, files) = mounted(&[1_000_000]);
     let prefetch = Prefetch::default();
