@@ -17,6 +17,7 @@ use crate::inspect::bounds::{Bounds, EXPANSION};
 use crate::inspect::walk::{Missed, Walk};
 use crate::inspect::{Contents, Role};
 use crate::mount::{FileKind, HeldIno, Ino};
+use crate::platform::lower_priority;
 
 /// Interval between checks of a tree that follows edits for changed texts.
 const SETTLED: Duration = Duration::from_secs(2);
@@ -26,6 +27,7 @@ const ENTRIES: usize = 100;
 
 /// Collects all names, and then the texts, which are read again when they have changed.
 pub(super) fn collect(share: &Share) {
+    lower_priority();
     let mut site = share.now();
     collect_names(&site);
     loop {

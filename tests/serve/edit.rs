@@ -325,3 +325,30 @@ fn texts_of_saved_files_are_found_and_those_they_replace_are_not() {
     eventually("the original is found", || finds("read") == Some(1));
     assert_eq!(finds("quokka"), Some(1));
 }
+
+/// Returns the names of the threads of a process, and their niceness.
+#[cfg(target_os = "linux")]
+fn niceness(server: &Server) -> Vec<(String, i32)> {
+    let threads = format!("/proc/{}/task", server.pid().as_raw_nonzero());
+    let threads = fs::read_dir(threads).unwrap();
+    let of_thread = |stat: String| {
+        let (head, fields) = stat.rsplit_once(") ").unwrap();
+        let name = head.split_once('(').unwrap().1.to_owned();
+        (name, fields.split(' ').nth(16).unwrap().parse().unwrap())
+    };
+    let stats = threads.map(|thread| fs::read_to_string(thread.unwrap().path().join("stat")));
+    stats.map(|stat| of_thread(stat.unwrap())).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn texts_are_collected_at_a_lower_priority_than_clients_are_answered() {
+    let sources = Sources::new();
+    let server = sources.serve();
+    eventually("the thread has begun", || {
+        niceness(&server).contains(&("names".to_owned(), 10))
+    });
+    for (name, nice) in niceness(&server) {
+        assert_eq!(nice, if name == "names" { 10 } else { 0 }, "{name}");
+    }
+}

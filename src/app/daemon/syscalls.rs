@@ -349,6 +349,10 @@ fn restricted() -> Result<Rules, BackendError> {
         condition(0, SeccompCmpOp::Eq, libc::SECCOMP_SET_MODE_FILTER.into())?,
         condition(1, SeccompCmpOp::Eq, 0)?,
     ];
+    let own_priority = vec![
+        condition(0, SeccompCmpOp::Eq, libc::PRIO_PROCESS.into())?,
+        condition(1, SeccompCmpOp::Eq, 0)?,
+    ];
     Ok(BTreeMap::from([
         (
             libc::SYS_clone,
@@ -366,6 +370,7 @@ fn restricted() -> Result<Rules, BackendError> {
         (libc::SYS_tgkill, equal(0, &[std::process::id().into()])?),
         // The limits of this process only.
         (libc::SYS_prlimit64, equal(0, &[0])?),
+        (libc::SYS_setpriority, vec![SeccompRule::new(own_priority)?]),
     ]))
 }
 

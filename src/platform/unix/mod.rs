@@ -59,6 +59,19 @@ pub fn page_size() -> u64 {
     rustix::param::page_size() as u64
 }
 
+/// Niceness of threads whose work nobody waits for. With more, somebody who needs a block that
+/// such a thread is decoding would wait for long while all cores are busy.
+#[cfg(target_os = "linux")]
+const LOW_PRIORITY: i32 = 10;
+
+/// Lowers the priority of the calling thread. Only Linux has priorities of threads.
+pub fn lower_priority() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, LOW_PRIORITY) {
+        log::debug!("the priority of a thread cannot be lowered: {error}");
+    }
+}
+
 /// Returns whether the process runs with the rights of root.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()

@@ -14,8 +14,8 @@ pub use self::files::{
 };
 pub use self::process::{
     ask_secretly, clean_up_on_signals, end_without_reader, is_root, is_writable, keep_from_others,
-    keep_window_open, matching, page_size, raise_file_limit, unnamed_database, url_opener,
-    user_and_group,
+    keep_window_open, lower_priority, matching, page_size, raise_file_limit, unnamed_database,
+    url_opener, user_and_group,
 };
 pub use self::registry::{register, unregister};
 

@@ -50,6 +50,9 @@ pub fn keep_from_others() {}
 /// Has no effect: there is no limit of open files.
 pub fn raise_file_limit() {}
 
+/// Does nothing: threads keep their priority.
+pub fn lower_priority() {}
+
 /// Returns the size of a page of memory on all processors that the program is built for.
 pub fn page_size() -> u64 {
     4096
