@@ -173,7 +173,9 @@ pub fn extract(
             inspect::extract(&vfs, &extract.style, threads, &tasks, &mut trouble, &bar)
         })
     };
-    let (read, written) = with_tasks(read, |task| folder.perform(task));
+    let (read, written) = with_tasks(read, |tasks: Vec<_>| {
+        tasks.into_iter().try_for_each(|task| folder.perform(task))
+    });
     bar.finish_and_clear();
     written.map_err(Failure::NotWritten)?;
     match folder.left_out() {

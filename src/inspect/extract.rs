@@ -1,5 +1,8 @@
 //! `hpi extract`: files that another thread writes, since threads that read sources may
 //! not.
+//!
+//! Small files are read and written in batches: handing over each of them would take more
+//! processor time than copying it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
@@ -15,6 +18,11 @@ use crate::mount::{self, Bytes, FileKind, HeldIno, Ino, Vfs};
 use crate::namespace::companion::CONVERTED;
 use crate::source::ExtractTask;
 use hpimount_containers::io as bytes;
+
+/// Maximum number of files of a batch, and the bytes after which a batch ends. A long file
+/// is written in parts of so many bytes.
+const MAX_BATCH: usize = 16;
+const BATCH_BYTES: u64 = 128 << 10;
 
 /// Selection of the files to extract.
 #[derive(Debug, Clone)]
@@ -40,7 +48,7 @@ pub fn extract(
     vfs: &Vfs,
     style: &ExtractStyle,
     threads: usize,
-    tasks: &SyncSender<ExtractTask<Bytes>>,
+    tasks: &SyncSender<Vec<ExtractTask<Bytes>>>,
     trouble: &mut (dyn FnMut(Error) + Send),
     bar: &ProgressBar,
 ) -> Result<(), Error> {
@@ -54,23 +62,74 @@ pub fn extract(
     };
     ordered(
         threads,
-        |push| extract.walk(push),
-        |job| extract.run(job),
-        |ran: Result<(), Error>| {
-            if let Err(error) = ran {
-                trouble(error);
-            }
+        |push| {
+            let mut batch = Batch::new(push);
+            let walked = extract.walk(&mut batch);
+            batch.end();
+            walked
         },
+        |jobs| extract.run(jobs),
+        |failed: Vec<Error>| failed.into_iter().for_each(&mut *trouble),
     )
 }
 
-/// A file to extract to a path, or the reason why something is not extracted.
+/// A file to extract, or the reason why something is not extracted.
 type Job = Result<(HeldIno, String), Error>;
+
+/// Jobs of one thread.
+struct Batch<'a> {
+    push: &'a mut dyn FnMut(Vec<Job>),
+    jobs: Vec<Job>,
+    /// The sum of the sizes of its files.
+    bytes: u64,
+}
+
+impl<'a> Batch<'a> {
+    fn new(push: &'a mut dyn FnMut(Vec<Job>)) -> Self {
+        Self {
+            push,
+            jobs: Vec::new(),
+            bytes: 0,
+        }
+    }
+
+    fn add_file(&mut self, ino: HeldIno, path: String, size: u64) {
+        self.bytes = self.bytes.saturating_add(size);
+        self.add(Ok((ino, path)));
+    }
+
+    fn fail(&mut self, error: Error) {
+        self.add(Err(error));
+    }
+
+    fn add(&mut self, job: Job) {
+        self.jobs.push(job);
+        if self.jobs.len() == MAX_BATCH || self.bytes >= BATCH_BYTES {
+            self.end();
+        }
+    }
+
+    /// Passes the jobs on.
+    fn end(&mut self) {
+        self.bytes = 0;
+        if !self.jobs.is_empty() {
+            (self.push)(std::mem::take(&mut self.jobs));
+        }
+    }
+}
+
+/// Tasks for the other thread that are not sent yet.
+#[derive(Default)]
+struct Tasks {
+    list: Vec<ExtractTask<Bytes>>,
+    /// Number of bytes to write.
+    bytes: u64,
+}
 
 struct Extract<'a> {
     vfs: &'a Vfs,
     style: &'a ExtractStyle,
-    tasks: &'a SyncSender<ExtractTask<Bytes>>,
+    tasks: &'a SyncSender<Vec<ExtractTask<Bytes>>>,
     bar: &'a ProgressBar,
     /// Number of files that were begun.
     started: AtomicU64,
@@ -80,15 +139,15 @@ struct Extract<'a> {
 
 impl Extract<'_> {
     /// Finds what is to be extracted.
-    fn walk(&self, push: &mut dyn FnMut(Job)) -> Result<(), Error> {
+    fn walk(&self, batch: &mut Batch<'_>) -> Result<(), Error> {
         if self.style.paths.is_empty() {
-            return self.below(find(self.vfs, "")?, push);
+            return self.below(find(self.vfs, "")?, batch);
         }
         let mut chosen: Vec<PathEntry> = Vec::new();
         for path in &self.style.paths {
             match find(self.vfs, path) {
                 Ok(found) => chosen.push(found),
-                Err(error) => push(Err(error)),
+                Err(error) => batch.fail(error),
             }
         }
         // Entries of a chosen directory are extracted once.
@@ -96,15 +155,14 @@ impl Extract<'_> {
         chosen.dedup_by(|next, before| is_at_or_below(&next.path, &before.path));
         chosen
             .into_iter()
-            .try_for_each(|found| self.below(found, push))
+            .try_for_each(|found| self.below(found, batch))
     }
 
     /// Finds what is to be extracted of an entry.
-    fn below(&self, found: PathEntry, push: &mut dyn FnMut(Job)) -> Result<(), Error> {
+    fn below(&self, found: PathEntry, batch: &mut Batch<'_>) -> Result<(), Error> {
         let ino = HeldIno::kept(found.attr.ino);
         if found.attr.kind != FileKind::Directory {
-            self.bar.inc_length(found.attr.size);
-            push(Ok((ino, found.path)));
+            self.add(batch, ino, found.path, found.attr.size);
             return Ok(());
         }
         let bounds = Bounds::of(self.vfs, *ino, self.style.expansion);
@@ -123,7 +181,7 @@ impl Extract<'_> {
                 Ok(step) => step,
                 Err(error @ Error::LeftOut(_)) => return Err(error),
                 Err(error) => {
-                    push(Err(error));
+                    batch.fail(error);
                     continue;
                 }
             };
@@ -132,15 +190,14 @@ impl Extract<'_> {
                 Role::Inside => match self.is_archive(&step) {
                     Ok(true) => self.enter(&mut walk, step)?,
                     Ok(false) => {}
-                    Err(error) => push(Err(error)),
+                    Err(error) => batch.fail(error),
                 },
                 Role::AssetDirectory if self.style.meta && step.entry.name != CONVERTED => {
                     self.enter(&mut walk, step)?;
                 }
                 Role::AssetDirectory => {}
                 Role::File { .. } | Role::Generated => {
-                    self.bar.inc_length(step.entry.size);
-                    push(Ok((step.entry.ino, step.path)));
+                    self.add(batch, step.entry.ino, step.path, step.entry.size);
                 }
                 Role::Link { .. } => match find(self.vfs, &step.path) {
                     Ok(found) if self.style.paths.is_empty() => {
@@ -150,14 +207,14 @@ impl Extract<'_> {
                     // Of what is chosen, links need not lead to what is chosen as well.
                     Ok(found) if found.attr.kind == FileKind::File => {
                         walk.read(found.attr.size).map_err(missed)?;
-                        self.bar.inc_length(found.attr.size);
-                        push(Ok((HeldIno::kept(found.attr.ino), step.path)));
+                        let ino = HeldIno::kept(found.attr.ino);
+                        self.add(batch, ino, step.path, found.attr.size);
                     }
                     Ok(_) => {
                         let error = mount::Error::IsADirectory;
-                        push(Err(Error::path(&step.path, error)));
+                        batch.fail(Error::path(&step.path, error));
                     }
-                    Err(error) => push(Err(error)),
+                    Err(error) => batch.fail(error),
                 },
             }
         }
@@ -183,40 +240,65 @@ impl Extract<'_> {
         }
     }
 
-    fn run(&self, job: Job) -> Result<(), Error> {
-        let (ino, path) = job?;
-        if self.is_stopped.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        match self.file(*ino, &path) {
-            // The writing thread knows the reason.
-            Err(Error::Output(_)) => Ok(()),
-            ran => ran,
-        }
+    /// Adds a file to a batch.
+    fn add(&self, batch: &mut Batch<'_>, ino: HeldIno, path: String, size: u64) {
+        self.bar.inc_length(size);
+        batch.add_file(ino, path, size);
     }
 
-    fn file(&self, file: Ino, path: &str) -> Result<(), Error> {
+    /// Extracts the files of a batch, and returns why some are not extracted.
+    fn run(&self, jobs: Vec<Job>) -> Vec<Error> {
+        let mut tasks = Tasks::default();
+        let mut failed = Vec::new();
+        for job in jobs {
+            if self.is_stopped.load(Ordering::Relaxed) {
+                break;
+            }
+            let ran = job.and_then(|(ino, path)| self.file(*ino, &path, &mut tasks));
+            failed.extend(ran.err());
+        }
+        failed.extend(self.send_all(&mut tasks).err());
+        // The writing thread knows why it has stopped.
+        failed.retain(|error| !matches!(error, Error::Output(_)));
+        failed
+    }
+
+    fn file(&self, file: Ino, path: &str, tasks: &mut Tasks) -> Result<(), Error> {
         let number = self.started.fetch_add(1, Ordering::Relaxed);
-        self.send(ExtractTask::Begin(number, path.to_owned()))?;
+        tasks.list.push(ExtractTask::Begin(number, path.to_owned()));
         for piece in Contents(self.vfs).pieces(file) {
             match piece {
                 Ok(bytes) => {
-                    self.bar.inc(bytes.len() as u64);
-                    self.send(ExtractTask::Append(number, bytes))?;
+                    let length = bytes.len() as u64;
+                    self.bar.inc(length);
+                    tasks.list.push(ExtractTask::Append(number, bytes));
+                    tasks.bytes += length;
                 }
                 Err(trouble) => {
-                    self.send(ExtractTask::Abort(number))?;
+                    tasks.list.push(ExtractTask::Abort(number));
                     return Err(Error::path(path, trouble));
                 }
+            }
+            if tasks.bytes >= BATCH_BYTES {
+                self.send_all(tasks)?;
             }
         }
         let attr = self.vfs.attr_without_size(file);
         let modified = attr.map_or(0, |attr| attr.modified);
-        self.send(ExtractTask::End(number, modified))
+        tasks.list.push(ExtractTask::End(number, modified));
+        Ok(())
     }
 
     fn send(&self, task: ExtractTask<Bytes>) -> Result<(), Error> {
-        self.tasks.send(task).map_err(|_| {
+        self.send_list(vec![task])
+    }
+
+    fn send_all(&self, tasks: &mut Tasks) -> Result<(), Error> {
+        self.send_list(std::mem::take(tasks).list)
+    }
+
+    fn send_list(&self, tasks: Vec<ExtractTask<Bytes>>) -> Result<(), Error> {
+        self.tasks.send(tasks).map_err(|_| {
             self.is_stopped.store(true, Ordering::Relaxed);
             Error::stopped()
         })
