@@ -1,11 +1,11 @@
 //! The streams that were decoded last, each with its decoder.
 
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
-use std::thread;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lru::LruCache;
+use parking_lot::MutexGuard;
 
 use crate::content::BLOCK_SIZE;
 use crate::content::Key;
@@ -18,9 +18,8 @@ use hpimount_containers::volume::Decoder;
 /// Maximum number of decoders that are kept at their position.
 const MAX_DECODERS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 
-/// First and longest pause of a thread before it tries again to lock a slot.
-const FIRST_PAUSE: Duration = Duration::from_micros(100);
-const LONGEST_PAUSE: Duration = Duration::from_millis(5);
+/// Interval at which a thread that waits for a slot checks whether its reader was killed.
+const PATIENCE: Duration = Duration::from_millis(5);
 
 /// Maximum number of streams in the list of those that were decoded to their end.
 const MAX_ENDED: NonZeroUsize = NonZeroUsize::new(64).unwrap();
@@ -39,7 +38,7 @@ struct Latest {
 }
 
 /// The thread that holds the lock decodes the stream.
-pub(super) type Slot = Arc<Mutex<Progress>>;
+pub(super) type Slot = Arc<parking_lot::Mutex<Progress>>;
 
 /// Decoding progress of a stream.
 #[derive(Default)]
@@ -87,16 +86,11 @@ impl Decoding {
 /// # Errors
 /// Returns an error if the reader was killed.
 pub(super) fn lock_wanted(slot: &Slot) -> Result<MutexGuard<'_, Progress>> {
-    let mut pause = FIRST_PAUSE;
     loop {
-        match slot.try_lock() {
-            Ok(progress) => return Ok(progress),
-            Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => {}
+        if let Some(progress) = slot.try_lock_for(PATIENCE) {
+            return Ok(progress);
         }
         requester::check()?;
-        thread::sleep(pause);
-        pause = LONGEST_PAUSE.min(2 * pause);
     }
 }
 
@@ -145,7 +139,7 @@ impl Reclaim for Slots {
 
     fn evict_oldest(&self) -> bool {
         lock(&self.0).slots.iter().rev().any(|(_, slot)| {
-            let Ok(mut progress) = slot.try_lock() else {
+            let Some(mut progress) = slot.try_lock() else {
                 return false;
             };
             let evicted = progress.decoding.take();
