@@ -11,7 +11,7 @@ use std::sync::mpsc::SyncSender;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::exit::{self, Failure};
-use super::tasks::with_tasks;
+use super::tasks::{with_performers, with_tasks};
 use super::{MountOptions, cores, network, palette, password, spool, tell};
 use crate::inspect::check::{CheckPlan, Checked, Dat, Style, check as check_sources};
 use crate::inspect::diff::{DiffPlan, Task, diff as diff_sources};
@@ -118,6 +118,9 @@ fn inspect_opened(
     Ok(failed.unwrap_or(ExitCode::SUCCESS))
 }
 
+/// Maximum number of threads that write extracted files.
+const MAX_WRITERS: usize = 4;
+
 /// Options of an extraction, with its target.
 #[derive(Debug)]
 pub struct Extract {
@@ -157,23 +160,23 @@ pub fn extract(
         extract.force,
         extract.windows_names,
     );
-    let mut folder = folder.map_err(Failure::NotWritten)?;
+    let folder = folder.map_err(Failure::NotWritten)?;
     clean_up_on_signals(folder.remover()).map_err(Failure::no_signals)?;
     let bar = progress_bar(0, extract.progress);
     let confinement = options.confinement(&readable);
+    let threads = options.threads.unwrap_or_else(cores);
     let mut failed = None;
-    let read = |tasks: SyncSender<_>| {
+    let read = |tasks: Vec<SyncSender<_>>| {
         let mut trouble = |error: Error| {
             let code = bar.suspend(|| Failure::from(error).report());
             failed.get_or_insert(code);
         };
         confinement.run(|| {
             let vfs = Vfs::open_prepared(prepared, vfs_options)?;
-            let threads = options.threads.unwrap_or_else(cores);
             inspect::extract(&vfs, &extract.style, threads, &tasks, &mut trouble, &bar)
         })
     };
-    let (read, written) = with_tasks(read, |tasks: Vec<_>| {
+    let (read, written) = with_performers(threads.clamp(1, MAX_WRITERS), read, |tasks: Vec<_>| {
         tasks.into_iter().try_for_each(|task| folder.perform(task))
     });
     bar.finish_and_clear();

@@ -4,7 +4,7 @@
 //! Small files are read and written in batches: handing over each of them would take more
 //! processor time than copying it.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::SyncSender;
 
 use indicatif::ProgressBar;
@@ -37,27 +37,28 @@ pub struct ExtractStyle {
     pub expansion: u64,
 }
 
-/// Extracts entries of a source with several threads, by sending `tasks` to a thread that
-/// writes. A file that cannot be read is reported to `trouble`, and the others are
+/// Extracts entries of a source with several threads, which send tasks to
+/// `writers`: all those of a file to one of them. A file that cannot be read is reported to `trouble`, and the others are
 /// extracted.
 ///
 /// # Errors
 /// Returns [`Error::LeftOut`] if the source expands too much, or [`Error::Output`] if the
-/// other thread does not write any more.
+/// other threads do not write any more.
 pub fn extract(
     vfs: &Vfs,
     style: &ExtractStyle,
     threads: usize,
-    tasks: &SyncSender<Vec<ExtractTask<Bytes>>>,
+    writers: &[Writer],
     trouble: &mut (dyn FnMut(Error) + Send),
     bar: &ProgressBar,
 ) -> Result<(), Error> {
     let extract = Extract {
         vfs,
         style,
-        tasks,
+        writers,
         bar,
         started: AtomicU64::new(0),
+        batches: AtomicUsize::new(0),
         is_stopped: AtomicBool::new(false),
     };
     ordered(
@@ -75,6 +76,9 @@ pub fn extract(
 
 /// A file to extract, or the reason why something is not extracted.
 type Job = Result<(HeldIno, String), Error>;
+
+/// To a thread that writes.
+type Writer = SyncSender<Vec<ExtractTask<Bytes>>>;
 
 /// Jobs of one thread.
 struct Batch<'a> {
@@ -118,9 +122,10 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Tasks for the other thread that are not sent yet.
-#[derive(Default)]
-struct Tasks {
+/// Tasks that are not sent yet.
+struct Tasks<'a> {
+    /// To the thread that writes the files of a batch.
+    writer: &'a Writer,
     list: Vec<ExtractTask<Bytes>>,
     /// Number of bytes to write.
     bytes: u64,
@@ -129,11 +134,13 @@ struct Tasks {
 struct Extract<'a> {
     vfs: &'a Vfs,
     style: &'a ExtractStyle,
-    tasks: &'a SyncSender<Vec<ExtractTask<Bytes>>>,
+    writers: &'a [Writer],
     bar: &'a ProgressBar,
     /// Number of files that were begun.
     started: AtomicU64,
-    /// True if the other thread has stopped writing.
+    /// Number of batches that were begun.
+    batches: AtomicUsize,
+    /// True if a writer has stopped.
     is_stopped: AtomicBool,
 }
 
@@ -248,7 +255,12 @@ impl Extract<'_> {
 
     /// Extracts the files of a batch, and returns why some are not extracted.
     fn run(&self, jobs: Vec<Job>) -> Vec<Error> {
-        let mut tasks = Tasks::default();
+        let number = self.batches.fetch_add(1, Ordering::Relaxed);
+        let mut tasks = Tasks {
+            writer: &self.writers[number % self.writers.len()],
+            list: Vec::new(),
+            bytes: 0,
+        };
         let mut failed = Vec::new();
         for job in jobs {
             if self.is_stopped.load(Ordering::Relaxed) {
@@ -263,7 +275,7 @@ impl Extract<'_> {
         failed
     }
 
-    fn file(&self, file: Ino, path: &str, tasks: &mut Tasks) -> Result<(), Error> {
+    fn file(&self, file: Ino, path: &str, tasks: &mut Tasks<'_>) -> Result<(), Error> {
         let number = self.started.fetch_add(1, Ordering::Relaxed);
         tasks.list.push(ExtractTask::Begin(number, path.to_owned()));
         for piece in Contents(self.vfs).pieces(file) {
@@ -290,15 +302,16 @@ impl Extract<'_> {
     }
 
     fn send(&self, task: ExtractTask<Bytes>) -> Result<(), Error> {
-        self.send_list(vec![task])
+        self.send_to(&self.writers[0], vec![task])
     }
 
-    fn send_all(&self, tasks: &mut Tasks) -> Result<(), Error> {
-        self.send_list(std::mem::take(tasks).list)
+    fn send_all(&self, tasks: &mut Tasks<'_>) -> Result<(), Error> {
+        tasks.bytes = 0;
+        self.send_to(tasks.writer, std::mem::take(&mut tasks.list))
     }
 
-    fn send_list(&self, tasks: Vec<ExtractTask<Bytes>>) -> Result<(), Error> {
-        self.tasks.send(tasks).map_err(|_| {
+    fn send_to(&self, writer: &Writer, tasks: Vec<ExtractTask<Bytes>>) -> Result<(), Error> {
+        writer.send(tasks).map_err(|_| {
             self.is_stopped.store(true, Ordering::Relaxed);
             Error::stopped()
         })

@@ -7,7 +7,8 @@ use std::hash::BuildHasher;
 use std::io::{self, ErrorKind, Write};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::new_folder::{check_apart, of_path};
@@ -43,17 +44,41 @@ pub struct Extraction {
     /// True if existing files are replaced.
     force: bool,
     /// The names of entries on Windows, if they are to be those.
-    windows_names: Option<WindowsNames>,
+    windows_names: Option<Mutex<WindowsNames>>,
     /// Number of links that were left out: Windows has few.
-    left_out: u64,
+    left_out: AtomicU64,
     /// The permissions of files, as far as the umask permits.
     mode: FileMode,
     /// The files that are read, which are never replaced.
     sources: Vec<FileIdentity>,
     /// The last directory with its path: most files are in the same one as the file before.
-    last: Option<(String, Arc<Directory>)>,
-    /// By number. Locked while something is written.
-    unfinished: Arc<Mutex<HashMap<u64, Unfinished>>>,
+    last: Mutex<Option<(String, Arc<Directory>)>>,
+    unfinished: Arc<UnfinishedFiles>,
+}
+
+/// The files that are being written.
+#[derive(Default)]
+struct UnfinishedFiles {
+    /// Held for reading while something is written.
+    writing: RwLock<()>,
+    /// By number.
+    files: Mutex<HashMap<u64, Arc<Unfinished>>>,
+}
+
+impl UnfinishedFiles {
+    fn get(&self, number: u64) -> Option<Arc<Unfinished>> {
+        lock(&self.files).get(&number).cloned()
+    }
+
+    fn take(&self, number: u64) -> Option<Arc<Unfinished>> {
+        lock(&self.files).remove(&number)
+    }
+
+    fn remove_all(&self) {
+        lock(&self.files)
+            .drain()
+            .for_each(|(_, file)| file.remove());
+    }
 }
 
 /// The names that entries have on Windows, where names that differ in case alone are one.
@@ -136,9 +161,9 @@ impl Extraction {
                 .collect(),
             path: path.to_owned(),
             force,
-            windows_names: has_windows_names.then(WindowsNames::default),
-            left_out: 0,
-            last: None,
+            windows_names: has_windows_names.then(Mutex::default),
+            left_out: AtomicU64::new(0),
+            last: Mutex::default(),
             unfinished: Arc::default(),
         })
     }
@@ -148,25 +173,25 @@ impl Extraction {
     pub fn remover(&self) -> impl Fn() + Send + use<> {
         let unfinished = self.unfinished.clone();
         move || {
-            let mut unfinished = lock(&unfinished);
-            unfinished.drain().for_each(|(_, file)| file.remove());
             // Whoever would write next waits for the end.
-            std::mem::forget(unfinished);
+            let writing = unfinished.writing.write();
+            std::mem::forget(writing);
+            unfinished.remove_all();
         }
     }
 
     /// Returns the number of links that were left out.
     pub fn left_out(&self) -> u64 {
-        self.left_out
+        self.left_out.load(Ordering::Relaxed)
     }
 
     /// Does a task. Those of a file that was not begun, or that was aborted, do nothing.
+    /// Several threads may do tasks of different files.
     ///
     /// # Errors
     /// Returns an error with the path of what cannot be written, or exists.
-    pub fn perform<B: Deref<Target = [u8]>>(&mut self, task: ExtractTask<B>) -> io::Result<()> {
-        let files = self.unfinished.clone();
-        let mut files = lock(&files);
+    pub fn perform<B: Deref<Target = [u8]>>(&self, task: ExtractTask<B>) -> io::Result<()> {
+        let _writing = self.unfinished.writing.read();
         match task {
             ExtractTask::Directory(path) => {
                 let path = self.name_of(path)?;
@@ -174,7 +199,7 @@ impl Extraction {
                 self.of(&path, made)
             }
             ExtractTask::Link(..) if self.windows_names.is_some() => {
-                self.left_out += 1;
+                self.left_out.fetch_add(1, Ordering::Relaxed);
                 Ok(())
             }
             ExtractTask::Link(path, text) => {
@@ -184,33 +209,37 @@ impl Extraction {
             ExtractTask::Begin(number, path) => {
                 let path = self.name_of(path)?;
                 let begun = self.begin(number, &path);
-                files.insert(number, self.of(&path, begun)?);
+                let begun = Arc::new(self.of(&path, begun)?);
+                lock(&self.unfinished.files).insert(number, begun);
                 Ok(())
             }
-            ExtractTask::Append(number, bytes) => files.get_mut(&number).map_or(Ok(()), |file| {
-                let written = file.file.write_all(&bytes);
-                self.of(&file.path, written)
-            }),
-            ExtractTask::End(number, modified) => match files.remove(&number) {
+            ExtractTask::Append(number, bytes) => match self.unfinished.get(number) {
+                Some(file) => self.of(&file.path, (&file.file).write_all(&bytes)),
+                None => Ok(()),
+            },
+            ExtractTask::End(number, modified) => match self.unfinished.take(number) {
                 Some(file) => self.of(&file.path, file.keep(modified, self.force)),
                 None => Ok(()),
             },
             ExtractTask::Abort(number) => {
-                files.remove(&number).iter().for_each(Unfinished::remove);
+                self.unfinished
+                    .take(number)
+                    .iter()
+                    .for_each(|file| file.remove());
                 Ok(())
             }
         }
     }
 
     /// Returns the path under which the entry at a path is written.
-    fn name_of(&mut self, path: String) -> io::Result<String> {
+    fn name_of(&self, path: String) -> io::Result<String> {
         // Before a component is escaped that leads out.
         path.split('/')
             .filter(|_| !path.is_empty())
             .try_for_each(check_name)
             .map_err(|error| of_path(&self.path.join(&path), error))?;
-        Ok(match &mut self.windows_names {
-            Some(names) => names.path(&path),
+        Ok(match &self.windows_names {
+            Some(names) => lock(names).path(&path),
             None => path,
         })
     }
@@ -221,8 +250,8 @@ impl Extraction {
     }
 
     /// Opens a directory, and creates those of its components that do not exist.
-    fn directory(&mut self, path: &str) -> io::Result<Arc<Directory>> {
-        if let Some((_, last)) = self.last.as_ref().filter(|(last, _)| last == path) {
+    fn directory(&self, path: &str) -> io::Result<Arc<Directory>> {
+        if let Some((_, last)) = lock(&self.last).as_ref().filter(|(last, _)| last == path) {
             return Ok(last.clone());
         }
         let mut directory = self.root.clone();
@@ -230,11 +259,11 @@ impl Extraction {
             check_name(name)?;
             directory = Arc::new(directory.enter(name, self.mode)?);
         }
-        self.last = Some((path.to_owned(), directory.clone()));
+        *lock(&self.last) = Some((path.to_owned(), directory.clone()));
         Ok(directory)
     }
 
-    fn begin(&mut self, number: u64, path: &str) -> io::Result<Unfinished> {
+    fn begin(&self, number: u64, path: &str) -> io::Result<Unfinished> {
         let (directory, name) = self.place(path)?;
         self.check_free(&directory, name)?;
         let temporary = format!(".hpi-{}-{number}", std::process::id());
@@ -246,7 +275,7 @@ impl Extraction {
         })
     }
 
-    fn link(&mut self, path: &str, text: &str) -> io::Result<()> {
+    fn link(&self, path: &str, text: &str) -> io::Result<()> {
         let (directory, name) = self.place(path)?;
         self.check_free(&directory, name)?;
         directory.remove_file(name)?;
@@ -266,7 +295,7 @@ impl Extraction {
     }
 
     /// Returns the directory and the name of an entry.
-    fn place<'p>(&mut self, path: &'p str) -> io::Result<(Arc<Directory>, &'p str)> {
+    fn place<'p>(&self, path: &'p str) -> io::Result<(Arc<Directory>, &'p str)> {
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
         check_name(name)?;
         Ok((self.directory(parent)?, name))
@@ -275,9 +304,7 @@ impl Extraction {
 
 impl Drop for Extraction {
     fn drop(&mut self) {
-        lock(&self.unfinished)
-            .drain()
-            .for_each(|(_, file)| file.remove());
+        self.unfinished.remove_all();
     }
 }
 
@@ -328,7 +355,7 @@ mod tests {
     type Task = ExtractTask<Vec<u8>>;
 
     /// Writes a file in one piece.
-    fn write(folder: &mut Extraction, path: &str, bytes: &[u8]) -> io::Result<()> {
+    fn write(folder: &Extraction, path: &str, bytes: &[u8]) -> io::Result<()> {
         folder.perform(Task::Begin(7, path.to_owned()))?;
         folder.perform(Task::Append(7, bytes.to_vec()))?;
         folder.perform(Task::End(7, 1000))
@@ -338,7 +365,7 @@ mod tests {
     fn a_file_appears_with_its_time_when_it_is_complete() {
         let work = tempdir().unwrap();
         let root = work.path().join("new");
-        let mut folder = Extraction::open(&root, &[], false, false).unwrap();
+        let folder = Extraction::open(&root, &[], false, false).unwrap();
         folder.perform(Task::Begin(1, "a/b".to_owned())).unwrap();
         folder.perform(Task::Append(1, b"12".to_vec())).unwrap();
         assert!(!root.join("a/b").exists());
@@ -358,8 +385,8 @@ mod tests {
         let work = tempdir().unwrap();
         fs::write(work.path().join("a"), "old").unwrap();
         for force in [false, true] {
-            let mut folder = Extraction::open(work.path(), &[], force, false).unwrap();
-            let written = write(&mut folder, "a", b"new");
+            let folder = Extraction::open(work.path(), &[], force, false).unwrap();
+            let written = write(&folder, "a", b"new");
             let linked = folder.perform(Task::Link("l".to_owned(), "a".to_owned()));
             assert_eq!((written.is_ok(), linked.is_ok()), (force, true));
             fs::remove_file(work.path().join("l")).unwrap();
@@ -375,9 +402,9 @@ mod tests {
         fs::create_dir_all(work.path().join("outside")).unwrap();
         fs::create_dir(&root).unwrap();
         symlink("../outside", root.join("link")).unwrap();
-        let mut folder = Extraction::open(&root, &[], true, false).unwrap();
+        let folder = Extraction::open(&root, &[], true, false).unwrap();
         for path in ["../a", "a/../../b", "/a", ".", "a//b", "", "link/a", "a\0b"] {
-            write(&mut folder, path, b"x").unwrap_err();
+            write(&folder, path, b"x").unwrap_err();
             let link = Task::Link(path.to_owned(), "x".to_owned());
             folder.perform(link).unwrap_err();
             if !path.is_empty() {
@@ -413,15 +440,15 @@ mod tests {
     #[test]
     fn names_are_those_that_windows_can_have_if_that_is_wanted() {
         let work = tempdir().unwrap();
-        let mut folder = Extraction::open(work.path(), &[], false, true).unwrap();
+        let folder = Extraction::open(work.path(), &[], false, true).unwrap();
         for (path, bytes) in [("Dir/a:b", "1"), ("dIR/con", "2"), ("Dir/A:B", "3")] {
-            write(&mut folder, path, bytes.as_bytes()).unwrap();
+            write(&folder, path, bytes.as_bytes()).unwrap();
         }
         folder
             .perform(Task::Link("link".to_owned(), "Dir".to_owned()))
             .unwrap();
         assert_eq!(folder.left_out(), 1);
-        write(&mut folder, "../a", b"x").unwrap_err();
+        write(&folder, "../a", b"x").unwrap_err();
         for (path, bytes) in [
             ("Dir/a%3Ab", "1"),
             ("dIR (2)/%63on", "2"),
