@@ -165,6 +165,25 @@ macro_rules! layout {
 }
 pub(super) use layout;
 
+/// Declares layouts as constants: `NAME { name: Kind, … }`. Adds a test of the edits of
+/// records with each layout.
+macro_rules! layouts {
+    ($($(#[$doc:meta])* $vis:vis $name:ident { $($fields:tt)* })*) => {$(
+        $(#[$doc])*
+        $vis const $name: $crate::record::Layout = $crate::record::layout!($($fields)*);
+
+        #[cfg(test)]
+        #[allow(non_snake_case)]
+        mod $name {
+            #[test]
+            fn a_record_is_edited_into_another_one() {
+                $crate::record::tests::check_ways_back(super::$name);
+            }
+        }
+    )*};
+}
+pub(super) use layouts;
+
 /// The words of a field, if a list is named.
 macro_rules! named {
     ($name:ident) => {
@@ -510,43 +529,4 @@ impl Default for Rows {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const LAYOUT: Layout = layout!(a: U8, pad: Pad1, b: I16, c: F32, d: Code, e: Id);
-
-    #[test]
-    fn fields_are_read_in_the_byte_order_and_padding_is_omitted() {
-        let bytes = Bytes::from_static(b"\x07\0\xFF\xFE\x3F\x80\0\0\x31\x30BH\0\0\0\x09");
-        let record = Record::new(LAYOUT, Endian::Big, &bytes);
-        let fields: Vec<_> = record.fields().collect();
-        let expected = [
-            ("a", Value::Unsigned(7)),
-            ("b", Value::Signed(-2)),
-            ("c", Value::Float(1.0)),
-            ("d", Value::Code(*b"HB01")),
-            ("e", Value::Id(9)),
-        ];
-        assert_eq!(fields, expected);
-        assert!(record.is_whole());
-        assert_eq!((record.number("e"), record.number("c")), (Some(9), None));
-    }
-
-    #[test]
-    fn a_truncated_record_has_the_complete_fields() {
-        let bytes = Bytes::from_static(&[1, 0, 2, 0, 9, 9]);
-        let record = Record::new(LAYOUT, Endian::Little, &bytes);
-        assert_eq!(record.fields().count(), 2);
-        assert_eq!((record.is_whole(), record.used()), (false, 4));
-    }
-
-    #[test]
-    fn incomplete_rows_are_omitted() {
-        let bytes = Bytes::from(vec![1; 35]);
-        let rows = Rows::new(LAYOUT, Endian::Little, &bytes, usize::MAX);
-        assert_eq!((rows.len(), rows.iter().count()), (2, 2));
-        assert!(rows.get(2).is_none() && rows.get(usize::MAX).is_none());
-        assert_eq!(Rows::new(LAYOUT, Endian::Little, &bytes, 1).len(), 1);
-        assert!(Rows::default().is_empty());
-    }
-}
+pub(super) mod tests;

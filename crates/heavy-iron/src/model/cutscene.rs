@@ -9,7 +9,7 @@ use super::animated::{keys, poses};
 use super::level::{self, Level};
 use super::set::{Attached, add_model, file_of};
 use crate::Facts;
-use crate::record::{Layout, Record, Value, layout, size};
+use crate::record::{Record, Value, layouts, size};
 use crate::tables::{Animation, parse_animation};
 use hpimount_assets::model::math::finite;
 use hpimount_assets::model::scene::Track;
@@ -21,8 +21,10 @@ use hpimount_renderware::export::{Motions, TextureUse};
 /// in the games have a few kilobytes.
 const MAX_BYTES: usize = 1 << 24;
 
-/// The header of a time span's animation.
-const HEAD: Layout = layout!(root: U32, translation: Vec3);
+layouts! {
+    /// The header of a time span's animation.
+    HEAD { root: U32, translation: Vec3 }
+}
 
 /// A model and its animation.
 #[derive(Debug)]

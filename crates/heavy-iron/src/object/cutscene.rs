@@ -4,7 +4,7 @@ use bytes::Bytes;
 use hpimount_record::Value;
 
 use crate::object::Object;
-use crate::record::{self, Layout, Record, layout};
+use crate::record::{self, Record, layouts};
 use hpimount_assets::view::ViewFile;
 use hpimount_assets::view::page::Rows;
 use hpimount_containers::io::Endian;
@@ -19,11 +19,13 @@ const MAX_TEXTS: usize = 1 << 20;
 /// Alignment of the data in a chunk of a cutscene.
 const ALIGNMENT: usize = 16;
 
-/// The header of a chunk, which holds the data of one time span.
-const CHUNK: Layout = layout!(start_time: F32, end_time: F32, count: U32, number: U32);
+layouts! {
+    /// The header of a chunk, which holds the data of one time span.
+    CHUNK { start_time: F32, end_time: F32, count: U32, number: U32 }
 
-/// The beginning of data in a chunk.
-const DATA: Layout = layout!(data_type: U32, asset: Id, size: U32, zero: U32);
+    /// The beginning of data in a chunk.
+    DATA { data_type: U32, asset: Id, size: U32, zero: U32 }
+}
 
 /// The kinds of data: model, animation, and camera path.
 pub(crate) const MODEL: u32 = 1;

@@ -3,7 +3,7 @@
 use crate::fields::{self, ObjectFields, Words};
 use crate::names::Names;
 use crate::object::view::ranges;
-use crate::record::{Layout, Record, Rows as Records, layout, size};
+use crate::record::{Layout, Record, Rows as Records, layouts, size};
 use crate::table_view::Sheets;
 use crate::tables::{FRAGMENT, Fragment, ModelInfo, ModelParameter, SOUND_EFFECT};
 use hpimount_assets::view::edit::{Counted, Elements, Form, Place, Rule};
@@ -20,11 +20,13 @@ const MAX_RECORDS: usize = 1 << 16;
 /// Maximum numbers of models and parameters of a MINF.
 const MAX_MODELS: usize = 255;
 
-/// The columns that are edited of the curves of mouths.
-const CURVE: Layout = layout!(sound: Id);
+layouts! {
+    /// The columns that are edited of the curves of mouths.
+    CURVE { sound: Id }
 
-/// The columns that are edited of parameters.
-const PARAMETER: Layout = layout!(name: Id, value: U32);
+    /// The columns that are edited of parameters.
+    PARAMETER { name: Id, value: U32 }
+}
 
 /// Returns the list whose elements are the rows of a file of a table, and their fields.
 pub(super) fn list_of(sheets: &Sheets, file: &str) -> Option<(&'static str, Layout)> {

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 
-use crate::record::{Layout, Rows, layout};
+use crate::record::{Layout, Rows, layouts};
 use crate::{Facts, Parsed, floats, other, read_into, take};
 use hpimount_containers::io::{Cursor, Error, Result, Warnings};
 use hpimount_renderware::{Chunk, Chunks};
@@ -23,10 +23,12 @@ const NODES_MAGIC: &[u8] = b"JSP";
 const LEAF: u32 = 1;
 const BRANCH_BELOW: u32 = 2;
 
-const BRANCH: Layout = layout!(left: U32, right: U32, left_value: F32, right_value: F32);
-const TRIANGLE: Layout = layout!(atomic: U16, vertex: U16, flags: U8, platform: U8, material: U16);
-const NODE: Layout = layout!(material: I32, flags: I32);
-const VECTOR: Layout = layout!(vector: Vec3);
+layouts! {
+    BRANCH { left: U32, right: U32, left_value: F32, right_value: F32 }
+    TRIANGLE { atomic: U16, vertex: U16, flags: U8, platform: U8, material: U16 }
+    NODE { material: I32, flags: I32 }
+    VECTOR { vector: Vec3 }
+}
 
 /// Information about level geometry other than its shape.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 //! for Bikini Bottom (FORMATS, HIP assets 6).
 
 use crate::parts::{Kinds, PartKind, kinds};
-use crate::record::{Layout, layout};
+use crate::record::{Layout, layout, layouts};
 use crate::words::{AXES, MECHANISM_FLAGS, MOTION_FLAGS, MOVEMENTS, SPRING_FLAGS};
 
 /// A contiguous part of an object, after the fields of its type.
@@ -221,8 +221,10 @@ const PARE: &[Section] = &[
     )),
 ];
 
-/// A property of particles between two values.
-const BETWEEN: Layout = layout!(val: Vec2, interp: U32, freq: F32, oofreq: F32);
+layouts! {
+    /// A property of particles between two values.
+    BETWEEN { val: Vec2, interp: U32, freq: F32, oofreq: F32 }
+}
 
 /// The properties of particles.
 pub(super) const PROPERTIES: Section = Section::All(&[
@@ -367,3 +369,52 @@ pub(super) const UI_COMMANDS: &[PartKind] = kinds! {
     }
     7 "uv_scroll" { amount: Vec2 }
 };
+
+#[cfg(test)]
+mod tests {
+    use super::super::{dyna, later, types};
+    use super::*;
+    use crate::record::tests::check_ways_back;
+
+    /// Returns the layouts of sections. The layouts of a type are found elsewhere.
+    fn layouts(sections: &[Section]) -> Vec<Layout> {
+        let of_kinds = |kinds: Kinds| -> Vec<Layout> {
+            let kinds = kinds.iter().copied().flatten();
+            kinds.map(|kind| kind.fields).collect()
+        };
+        let all = sections.iter().flat_map(|section| match *section {
+            Section::All(sections) => layouts(sections),
+            Section::Body(fields)
+            | Section::LittleEndian(fields)
+            | Section::Part(_, fields)
+            | Section::Items(_, _, fields)
+            | Section::Rows(_, _, _, fields) => vec![fields],
+            Section::Lists {
+                layout,
+                list_layout,
+                ..
+            } => vec![layout, list_layout],
+            Section::Kind { kinds, .. } | Section::Always(_, _, kinds) => of_kinds(kinds),
+            Section::Commands(kinds) => of_kinds(kinds),
+            Section::First
+            | Section::FirstSections
+            | Section::Ids(_)
+            | Section::IdsAt(..)
+            | Section::EndsAt(_)
+            | Section::Unknown(_)
+            | Section::Floor => Vec::new(),
+        });
+        all.collect()
+    }
+
+    #[test]
+    fn records_of_every_layout_are_edited_into_others() {
+        let types = types::TYPES.iter();
+        let mut all: Vec<_> = types.clone().map(|kind| kind.fields).collect();
+        all.extend(types.flat_map(|kind| layouts(sections(kind.code))));
+        all.extend(later::all().flat_map(|later| layouts(later.sections)));
+        all.extend(dyna::all_dyna_types().flat_map(|dyna| layouts(dyna.sections)));
+        assert!(all.len() > 300, "{}", all.len());
+        all.into_iter().for_each(check_ways_back);
+    }
+}

@@ -4,7 +4,7 @@
 //! The fields are from Battle for Bikini Bottom. [`sections`](super::sections) has the
 //! data after them in some types.
 
-use crate::record::{Layout, layout};
+use crate::record::{Layout, layout, layouts};
 use crate::words::{
     ACT_FLAGS, ACT_METHODS, BOULDER_FLAGS, CAMERA_TRANSITIONS, COLLISION_TYPES, DELEGATIONS,
     EMITTER_FLAGS, FONT_FLAGS, FONTS, GENERATOR_FLAGS, GUST_FLAGS, HIT_MASK, LIGHT_EFFECTS,
@@ -32,20 +32,22 @@ pub fn object_type(code: [u8; 4]) -> Option<&'static ObjectType> {
     TYPES.iter().find(|known| known.code == code)
 }
 
-/// The first fields of every entity, after the object header. In Battle for Bikini
-/// Bottom, a padding word follows.
-pub(super) const ENTITY_FLAGS: Layout = layout!(
-    flags: U8 / VISIBILITY, subtype: U8, pflags: U8, more_flags: U8 / SOLIDITY
-);
+layouts! {
+    /// The first fields of every entity, after the object header. In Battle for Bikini
+    /// Bottom, a padding word follows.
+    pub(super) ENTITY_FLAGS {
+        flags: U8 / VISIBILITY, subtype: U8, pflags: U8, more_flags: U8 / SOLIDITY
+    }
 
-/// The fields of every entity after its flags.
-pub(super) const ENTITY: Layout = layout!(
-    surface: Id, ang: Vec3, pos: Vec3, scale: Vec3, red: F32, green: F32, blue: F32, alpha: F32,
-    alpha_speed: F32, model: Id, anim_list: Id
-);
+    /// The fields of every entity after its flags.
+    pub(super) ENTITY {
+        surface: Id, ang: Vec3, pos: Vec3, scale: Vec3, red: F32, green: F32, blue: F32, alpha: F32,
+        alpha_speed: F32, model: Id, anim_list: Id
+    }
 
-/// An id in a list.
-pub(super) const ID: Layout = layout!(id: Id);
+    /// An id in a list.
+    pub(super) ID { id: Id }
+}
 
 macro_rules! types {
     ($($code:literal $base:expr, entity: $entity:literal, size: $size:expr, { $($fields:tt)* })*) => {
@@ -60,7 +62,7 @@ macro_rules! types {
 }
 
 /// The known types.
-const TYPES: &[ObjectType] = types! {
+pub(super) const TYPES: &[ObjectType] = types! {
     b"BOUL" Some(47), entity: true, size: Some(156), {
         gravity: F32, mass: F32, bounce: F32, friction: F32, stat_fric: F32, max_vel: F32,
         max_ang_vel: F32, stickiness: F32, bounce_damp: F32, boulder_flags: U32 / BOULDER_FLAGS,

@@ -3,30 +3,31 @@
 
 use bytes::Bytes;
 
-use crate::record::{Layout, Record, Rows, layout, size};
+use crate::record::{Record, Rows, layouts, size};
 use crate::{Facts, Parsed, after_magic, read_into, slice_of, take};
 use hpimount_containers::io::{Endian, Warnings};
 
 const TABLE: u32 = 0x4C42_5441;
 
-const IDS: Layout = layout!(animation: Id);
-const FILES: Layout = layout!(
-    flags: U32, duration: F32, time_offset: F32, count: U16, count2: U16, raw_offset: U32,
-    physics: I32, start_pose: I32, end_pose: I32
-);
-const STATES: Layout = layout!(
-    state: U32, file: U32, effect_count: U32, effect_offset: U32, speed: F32, sub_state: U32,
-    sub_count: U32
-);
+layouts! {
+    IDS { animation: Id }
+    FILES {
+        flags: U32, duration: F32, time_offset: F32, count: U16, count2: U16, raw_offset: U32,
+        physics: I32, start_pose: I32, end_pose: I32
+    }
+    STATES {
+        state: U32, file: U32, effect_count: U32, effect_offset: U32, speed: F32, sub_state: U32,
+        sub_count: U32
+    }
 
-const EFFECT: Layout =
-    layout!(state: U32, start: F32, end: F32, flags: U32, kind: U32, data_size: U32);
+    EFFECT { state: U32, start: F32, end: F32, flags: U32, kind: U32, data_size: U32 }
 
-/// An effect of the kind [`SOUND`].
-pub(crate) const SOUND_EFFECT: Layout = layout!(
-    state: U32, start: F32, end: F32, flags: U32, kind: U32, data_size: U32, sound: Id,
-    volume: F32, pitch: F32, priority: U32, sound_flags: U32, radius: F32
-);
+    /// An effect of the kind [`SOUND`].
+    pub(crate) SOUND_EFFECT {
+        state: U32, start: F32, end: F32, flags: U32, kind: U32, data_size: U32, sound: Id,
+        volume: F32, pitch: F32, priority: U32, sound_flags: U32, radius: F32
+    }
+}
 
 /// The kind of sound effects.
 const SOUND: u32 = 1;

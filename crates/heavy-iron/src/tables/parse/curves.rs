@@ -3,13 +3,15 @@
 use bytes::Bytes;
 
 use super::lists::ALWAYS;
-use crate::record::{Layout, Rows, layout, size};
+use crate::record::{Rows, layouts, size};
 use crate::{Facts, Parsed, read_into, take};
 use hpimount_containers::io::{Cursor, Endian, Result, Warnings};
 
-const FRAMES: Layout = layout!(
-    frame: I32, right: Vec3, up: Vec3, at: Vec3, position: Vec3, aperture: Vec2, focal: F32
-);
+layouts! {
+    FRAMES {
+        frame: I32, right: Vec3, up: Vec3, at: Vec3, position: Vec3, aperture: Vec2, focal: F32
+    }
+}
 const _: () = assert!(size(FRAMES) == 64);
 
 /// Size of a sound in the table of a JAW, in bytes.

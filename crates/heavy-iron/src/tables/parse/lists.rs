@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::record::{Layout, Rows, layout, size};
+use crate::record::{Layout, Rows, layouts, size};
 use crate::words::PIPE_LAYERS;
 use crate::{Facts, Game, Parsed, after_magic, floats, read_into, slice_of};
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
@@ -33,42 +33,44 @@ enum Head {
     Magic(u32),
 }
 
-const ANIMATIONS: Layout = layout!(animation: Id);
-const LEVELS: Layout = layout!(
-    model: Id, max_distance: F32, lod1: Id, lod2: Id, lod3: Id, distance1: F32, distance2: F32,
-    distance3: F32
-);
-const LEVELS_WITH_FLAGS: Layout = layout!(
-    model: Id, max_distance: F32, flags: U32, lod1: Id, lod2: Id, lod3: Id, distance1: F32,
-    distance2: F32, distance3: F32
-);
-const PIPES: Layout = layout!(model: Id, sub_objects: U32, pipe_flags: U32);
-const PIPES_IN_LAYERS: Layout = layout!(
-    model: Id, sub_objects: U32, pipe_flags: U32, layer: U8 / PIPE_LAYERS, alpha_discard: U8,
-    pipe_pad: U16
-);
-const COLLISIONS: Layout = layout!(model: Id, collision: Id, camera_collision: Id);
-const SHADOWS: Layout = layout!(model: Id, shadow: Id, unknown: U32);
-const PICKUPS: Layout = layout!(
-    pickup: Id, type: U8, pickup_index: U8, flags: U16, quantity: U32, model: Id, animation: Id
-);
-const SURFACES: Layout = layout!(surface: Id, mesh_index: U32);
-/// Nine words whose meaning is not known.
-const PROPERTIES: Layout = layout!(
-    unknown_00: U32, unknown_04: U32, unknown_08: U32, unknown_0C: U32, unknown_10: U32,
-    unknown_14: U32, unknown_18: U32, unknown_1C: F32, unknown_20: I32
-);
-const LIGHTS: Layout = layout!(
-    type: U32, red: F32, green: F32, blue: F32, alpha: F32, right: Vec3, right_w: F32, up: Vec3,
-    up_w: F32, at: Vec3, at_w: F32, position: Vec3, position_w: F32, radius: F32, angle: F32,
-    pad: Pad4
-);
-/// The lights of games other than Battle for Bikini Bottom.
-const OTHER_LIGHTS: Layout = layout!(
-    type: U32, red: F32, green: F32, blue: F32, alpha: F32, right: Vec3, right_w: F32, up: Vec3,
-    up_w: F32, at: Vec3, at_w: F32, position: Vec3, position_w: F32, radius: F32, angle: F32,
-    plat_light: F32
-);
+layouts! {
+    ANIMATIONS { animation: Id }
+    LEVELS {
+        model: Id, max_distance: F32, lod1: Id, lod2: Id, lod3: Id, distance1: F32, distance2: F32,
+        distance3: F32
+    }
+    LEVELS_WITH_FLAGS {
+        model: Id, max_distance: F32, flags: U32, lod1: Id, lod2: Id, lod3: Id, distance1: F32,
+        distance2: F32, distance3: F32
+    }
+    PIPES { model: Id, sub_objects: U32, pipe_flags: U32 }
+    PIPES_IN_LAYERS {
+        model: Id, sub_objects: U32, pipe_flags: U32, layer: U8 / PIPE_LAYERS, alpha_discard: U8,
+        pipe_pad: U16
+    }
+    COLLISIONS { model: Id, collision: Id, camera_collision: Id }
+    SHADOWS { model: Id, shadow: Id, unknown: U32 }
+    PICKUPS {
+        pickup: Id, type: U8, pickup_index: U8, flags: U16, quantity: U32, model: Id, animation: Id
+    }
+    SURFACES { surface: Id, mesh_index: U32 }
+    /// Nine words whose meaning is not known.
+    PROPERTIES {
+        unknown_00: U32, unknown_04: U32, unknown_08: U32, unknown_0C: U32, unknown_10: U32,
+        unknown_14: U32, unknown_18: U32, unknown_1C: F32, unknown_20: I32
+    }
+    LIGHTS {
+        type: U32, red: F32, green: F32, blue: F32, alpha: F32, right: Vec3, right_w: F32, up: Vec3,
+        up_w: F32, at: Vec3, at_w: F32, position: Vec3, position_w: F32, radius: F32, angle: F32,
+        pad: Pad4
+    }
+    /// The lights of games other than Battle for Bikini Bottom.
+    OTHER_LIGHTS {
+        type: U32, red: F32, green: F32, blue: F32, alpha: F32, right: Vec3, right_w: F32, up: Vec3,
+        up_w: F32, at: Vec3, at_w: F32, position: Vec3, position_w: F32, radius: F32, angle: F32,
+        plat_light: F32
+    }
+}
 
 /// Returns the usual number of records in lists without a count, by type.
 fn usual_rows(code: [u8; 4]) -> Option<usize> {

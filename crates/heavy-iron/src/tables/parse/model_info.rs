@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::record::{Layout, Rows, layout, size};
+use crate::record::{Rows, layouts, size};
 use crate::{Facts, Parsed, after_magic, read_into, slice_of};
 use hpimount_assets::parse::name::until_nul;
 use hpimount_containers::io::{Cursor, Result, Warnings};
@@ -11,9 +11,11 @@ use hpimount_record::Value;
 
 const MAGIC: u32 = 0x464E_494D;
 
-const MODELS: Layout = layout!(
-    model: Id, flags: U16, parent: U8, bone: U8, right: Vec3, up: Vec3, at: Vec3, position: Vec3
-);
+layouts! {
+    MODELS {
+        model: Id, flags: U16, parent: U8, bone: U8, right: Vec3, up: Vec3, at: Vec3, position: Vec3
+    }
+}
 
 /// The models and parameters of a character.
 #[derive(Debug, Default)]

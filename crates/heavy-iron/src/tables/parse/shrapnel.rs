@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::parts::{BODY, Part, PartKind, kind_of, kinds};
-use crate::record::{Layout, Record, layout, size};
+use crate::record::{Layout, Record, layout, layouts, size};
 use crate::{Facts, Game, Parsed, read_into, slice_of};
 use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
@@ -33,16 +33,18 @@ pub struct Fragment {
     pub emit: Bytes,
 }
 
-/// The fields that every fragment begins with.
-pub(crate) const FRAGMENT: Layout = layout!(
-    type: U32, id: Id, parent1: Id, parent2: Id, lifetime: F32, delay: F32
-);
+layouts! {
+    /// The fields that every fragment begins with.
+    pub(crate) FRAGMENT { type: U32, id: Id, parent1: Id, parent2: Id, lifetime: F32, delay: F32 }
+}
 
 /// Length of a location without a radius, in bytes.
 const LOCATION: usize = 36;
 
-/// Last field of locations since The SpongeBob Movie.
-const RADIUS: Layout = layout!(rand_radius: F32);
+layouts! {
+    /// Last field of locations since The SpongeBob Movie.
+    RADIUS { rand_radius: F32 }
+}
 
 /// Length of the settings of a particle's emitter in bytes, before and since The
 /// SpongeBob Movie.
@@ -268,26 +270,26 @@ impl Build {
     }
 }
 
-/// The flight of a projectile.
-const FLIGHT: Layout = layout!(
-    bounce: F32, max_bounces: I32, frag_flags: U32, child: Id, pad: Pad4, min_scale: F32,
-    max_scale: F32, scale_curve: Id, pad: Pad4, gravity: F32
-);
+layouts! {
+    /// The flight of a projectile.
+    FLIGHT {
+        bounce: F32, max_bounces: I32, frag_flags: U32, child: Id, pad: Pad4, min_scale: F32,
+        max_scale: F32, scale_curve: Id, pad: Pad4, gravity: F32
+    }
 
-const SHOCKWAVE: Layout = layout!(
-    model: Id, birth_radius: F32, death_radius: F32, birth_velocity: F32, death_velocity: F32,
-    birth_spin: F32, death_spin: F32, birth_color: Vec4, death_color: Vec4
-);
+    SHOCKWAVE {
+        model: Id, birth_radius: F32, death_radius: F32, birth_velocity: F32, death_velocity: F32,
+        birth_spin: F32, death_spin: F32, birth_color: Vec4, death_color: Vec4
+    }
 
-const LIGHT: Layout = layout!(
-    light_color: Vec4, radius: F32, fade_up_time: F32, fade_down_time: F32, duration: F32
-);
+    LIGHT { light_color: Vec4, radius: F32, fade_up_time: F32, fade_down_time: F32, duration: F32 }
 
-/// The bounds of a fire, before their shape.
-const BOUND: Layout = layout!(
-    xmin: I8, ymin: I8, zmin: I8, zmin_dup: I8, xmax: I8, ymax: I8, zmax: I8, zmax_dup: I8,
-    min: Vec3, max: Vec3, bound_type: U8, pad: Pad3, center: Vec3
-);
+    /// The bounds of a fire, before their shape.
+    BOUND {
+        xmin: I8, ymin: I8, zmin: I8, zmin_dup: I8, xmax: I8, ymax: I8, zmax: I8, zmax_dup: I8,
+        min: Vec3, max: Vec3, bound_type: U8, pad: Pad3, center: Vec3
+    }
+}
 
 /// The shapes of the bounds of a fire.
 const SHAPES: &[PartKind] = kinds! { []
@@ -474,6 +476,21 @@ fn location(name: &'static str, bytes: &Bytes, start: usize, endian: Endian) -> 
 mod tests {
     use super::*;
     use crate::Platform;
+    use crate::record::tests::check_ways_back;
+
+    #[test]
+    fn records_of_all_fragments_are_edited_into_others() {
+        let games = [Game::Bfbb, Game::Incredibles, Game::Rotu];
+        let builds = games.into_iter().flat_map(Build::of);
+        let known = builds.flat_map(|build| (0..=13).filter_map(|number| build.pieces(number)));
+        let pieces = known.flat_map(|(_, pieces)| pieces);
+        let fields = pieces.filter_map(|piece| match piece {
+            Piece::Fields(layout) | Piece::Part(_, layout) => Some(layout),
+            Piece::Location(_) | Piece::Emit(_) | Piece::Bound => None,
+        });
+        let kinds = LOCATIONS.iter().chain(SHAPES).map(|kind| kind.fields);
+        fields.chain(kinds).for_each(check_ways_back);
+    }
 
     /// Returns a definition with one fire of Rise of the Underminer.
     fn fire() -> Vec<u8> {

@@ -4,7 +4,7 @@ use super::super::sections::{Section, UI_COMMANDS, fields};
 use super::super::types::ID;
 use super::{Later, layouts_of};
 use crate::games::{ALL, LATER, SCOOBY, SINCE_ROTU};
-use crate::record::{Layout, layout};
+use crate::record::{layout, layouts};
 use crate::words::SOUND_GROUP_FLAGS;
 
 /// The layouts, with the engine's field names where known.
@@ -132,8 +132,10 @@ pub(super) const LAYOUTS: &[Later] = layouts_of! {
     ]
 };
 
-/// The numbers of three vertices.
-const CORNERS: Layout = layout!(vertex0: U16, vertex1: U16, vertex2: U16);
+layouts! {
+    /// The numbers of three vertices.
+    CORNERS { vertex0: U16, vertex1: U16, vertex2: U16 }
+}
 
 /// The beginning of tables that have versions.
 const VERSIONED: Section = fields!(version: U32, entry_count: U32);

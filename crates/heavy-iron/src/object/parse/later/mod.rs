@@ -26,7 +26,8 @@ pub(super) struct Later {
     pub(super) sections: &'static [Section],
 }
 
-fn all() -> impl Iterator<Item = &'static Later> {
+/// Returns all layouts.
+pub(super) fn all() -> impl Iterator<Item = &'static Later> {
     let all = [
         entities::LAYOUTS,
         lists::LAYOUTS,

@@ -3,7 +3,7 @@
 use super::super::sections::{Count, Section, fields};
 use super::{Later, layouts_of};
 use crate::games::{ALL, INCREDIBLES, LATER, SINCE_ROTU};
-use crate::record::{Layout, layout};
+use crate::record::{Layout, layout, layouts};
 use crate::words::{CUTSCENE_DATA, ONE_LINER_PLAYERS};
 
 /// The layouts, with the engine's field names where known.
@@ -83,27 +83,29 @@ const FILL: usize = 4;
 /// Length of what follows one liners.
 const ONE_LINER_TAIL: usize = 67;
 
-/// A state of an attack.
-const ATTACK: Layout = layout!(
-    state: Id, move_distance_z: F32, move_distance_y: F32, move_time: F32, attack_start: F32,
-    attack_end: F32, attack_radius: F32, hit_bone1: I16, pad: Pad2, bone_offset1: Vec3,
-    hit_atomic1: I16, pad: Pad2, hit_bone2: I16, pad: Pad2, bone_offset2: Vec3,
-    hit_atomic2: I16, pad: Pad2, hit_bone3: I16, pad: Pad2, bone_offset3: Vec3,
-    hit_atomic3: I16, pad: Pad2, hit_bone4: I16, pad: Pad2, bone_offset4: Vec3,
-    hit_atomic4: I16, pad: Pad2, damage: I16, source: U16, effect: U16, hit_effect: U16,
-    effect_start: F32, effect_end: F32, effect_bone_outside1: I16, pad: Pad2,
-    effect_position_outside1: I32, effect_bone_outside2: I16, pad: Pad2,
-    effect_position_outside2: I32, effect_bone_inside1: I16, pad: Pad2,
-    effect_position_inside1: I32, effect_bone_inside2: I16, pad: Pad2,
-    effect_position_inside2: I32, bone_position0: Id, bone_position1: Id,
-    rumble_start_time: F32, rumble_emitter: Id, shrapnel: Id, shrapnel_asset: Id,
-    shrapnel_start_time: F32, velocity_up: F32, velocity_away: F32, flags: U32, hold_time: F32,
-    jump_break_time: F32, crouch_break_time: F32, turn_lock_start: F32, turn_lock_stop: F32,
-    climax_time: F32, climax_offset: Vec3, drain_rate: F32, blur_start: F32, blur_end: F32,
-    blur_life: F32, blur_alpha: F32, blur_fade_in_time: F32, blur_fade_out_time: F32,
-    flash_alpha: I16, pad: Pad2, flash_time: F32, combo_bonus: F32, combo_type: I16,
-    power_bonus: I16
-);
+layouts! {
+    /// A state of an attack.
+    ATTACK {
+        state: Id, move_distance_z: F32, move_distance_y: F32, move_time: F32, attack_start: F32,
+        attack_end: F32, attack_radius: F32, hit_bone1: I16, pad: Pad2, bone_offset1: Vec3,
+        hit_atomic1: I16, pad: Pad2, hit_bone2: I16, pad: Pad2, bone_offset2: Vec3,
+        hit_atomic2: I16, pad: Pad2, hit_bone3: I16, pad: Pad2, bone_offset3: Vec3,
+        hit_atomic3: I16, pad: Pad2, hit_bone4: I16, pad: Pad2, bone_offset4: Vec3,
+        hit_atomic4: I16, pad: Pad2, damage: I16, source: U16, effect: U16, hit_effect: U16,
+        effect_start: F32, effect_end: F32, effect_bone_outside1: I16, pad: Pad2,
+        effect_position_outside1: I32, effect_bone_outside2: I16, pad: Pad2,
+        effect_position_outside2: I32, effect_bone_inside1: I16, pad: Pad2,
+        effect_position_inside1: I32, effect_bone_inside2: I16, pad: Pad2,
+        effect_position_inside2: I32, bone_position0: Id, bone_position1: Id,
+        rumble_start_time: F32, rumble_emitter: Id, shrapnel: Id, shrapnel_asset: Id,
+        shrapnel_start_time: F32, velocity_up: F32, velocity_away: F32, flags: U32, hold_time: F32,
+        jump_break_time: F32, crouch_break_time: F32, turn_lock_start: F32, turn_lock_stop: F32,
+        climax_time: F32, climax_offset: Vec3, drain_rate: F32, blur_start: F32, blur_end: F32,
+        blur_life: F32, blur_alpha: F32, blur_fade_in_time: F32, blur_fade_out_time: F32,
+        flash_alpha: I16, pad: Pad2, flash_time: F32, combo_bonus: F32, combo_type: I16,
+        power_bonus: I16
+    }
+}
 
 /// The states of a destructible thing.
 const STATES: Section = Section::Lists {
@@ -123,21 +125,21 @@ const STATES: Section = Section::Lists {
 /// The beginning of a cutscene.
 const CUTSCENE: Section = Section::Body(CUTSCENE_FIELDS);
 
-const CUTSCENE_FIELDS: Layout = layout!(
-    magic: U32, own: Id, data_count: U32, time_count: U32, max_model: U32,
-    max_buffer_even: U32, max_buffer_odd: U32, header_size: U32, visibility_count: U32,
-    visibility_size: U32, break_count: U32, pad: Pad4
-);
+layouts! {
+    CUTSCENE_FIELDS {
+        magic: U32, own: Id, data_count: U32, time_count: U32, max_model: U32, max_buffer_even: U32,
+        max_buffer_odd: U32, header_size: U32, visibility_count: U32, visibility_size: U32,
+        break_count: U32, pad: Pad4
+    }
+}
 
 /// Number of a cutscene's sound tracks since The Incredibles.
 const TRACKS: u16 = 32;
 
-const SHORT_TRACK: Layout = layout!(
-    sound_left_id: Id, sound_right_id: Id, sound_left: Text28, sound_right: Text28
-);
-const LONG_TRACK: Layout = layout!(
-    sound_left_id: Id, sound_right_id: Id, sound_left: Text60, sound_right: Text60
-);
+layouts! {
+    SHORT_TRACK { sound_left_id: Id, sound_right_id: Id, sound_left: Text28, sound_right: Text28 }
+    LONG_TRACK { sound_left_id: Id, sound_right_id: Id, sound_left: Text60, sound_right: Text60 }
+}
 
 /// The part of a cutscene between its tracks and its data.
 const SCENES: Section = Section::All(&[
