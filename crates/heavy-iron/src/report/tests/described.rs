@@ -2,6 +2,7 @@
 //! edit, turns another object of the same structure into it.
 
 use bytes::Bytes;
+use fixtures::stored_values;
 use proptest::prelude::*;
 
 use super::edits::{OfType, edited, open, stored};
@@ -9,8 +10,7 @@ use crate::Facts;
 use crate::object::view::FORMAT;
 use crate::object::{self, Object, Parameter, all_dyna_types};
 use hpimount_assets::view::AssetContext;
-use hpimount_assets::view::edit::{self, Form, Place, Rule, What};
-use hpimount_assets::view::node::Node;
+use hpimount_assets::view::edit::{self, Form, Place, What};
 use hpimount_containers::io::{Cursor, Endian};
 use hpimount_containers::volume::Game;
 use hpimount_record::{FixedSize, Value};
@@ -27,38 +27,13 @@ const GAMES: [Game; 6] = [
 /// The longest object without its link, in bytes.
 const LONGEST: usize = 640;
 
-/// Returns the values that are declared as stored.
-fn editable(node: &Node<'_>) -> Option<Value> {
-    let node = match node {
-        Node::Ruled(node, Rule::Stored(_)) => return Some(node.to_value()),
-        Node::Ruled(node, Rule::Elements(_)) => node,
-        Node::Ruled(..) => return None,
-        node => node,
-    };
-    let (mut map, mut list) = (Vec::new(), Vec::new());
-    node.for_each(&mut |name, child| match (name, editable(child)) {
-        (Some(name), Some(value)) => map.push((name.to_owned().into(), value)),
-        (Some(_), None) => {}
-        (None, value) => list.push(value),
-    });
-    if !map.is_empty() {
-        return Some(Value::Map(map));
-    }
-    // Elements without such values keep their positions.
-    let is_editable = list.iter().any(Option::is_some);
-    let list = list
-        .into_iter()
-        .map(|value| value.unwrap_or(Value::Map(Vec::new())));
-    is_editable.then(|| Value::List(list.collect()))
-}
-
 /// Returns the values of an object that are declared as stored as JSON, and their places.
 fn shown(asset: &Bytes, archive: &OfType) -> (String, Vec<(String, Place)>) {
     let view = open(asset, archive);
     let (_, values) = view.values(archive).unwrap();
     let mut places = Vec::new();
     stored(&values, "", &mut places);
-    let values = editable(&values).unwrap_or(Value::Map(Vec::new()));
+    let values = stored_values(&values).unwrap_or(Value::Map(Vec::new()));
     (values.to_string(), places)
 }
 
