@@ -5,6 +5,7 @@ use super::clump::{Material, Mesh, Sector, SectorFormat, read_materials};
 use super::{Chunk, Version, kind};
 use hpimount_assets::parse::floats;
 use hpimount_containers::io::{Endian, Error, Result, Warnings};
+use hpimount_record::{self as record, Record};
 
 /// Header sizes: since version 3.2, and before.
 const HEADER: usize = 0x40;
@@ -40,10 +41,16 @@ pub struct World {
 }
 
 /// The counts of a header.
+#[derive(Debug, Default, Record)]
+#[record(table = "../../docs/formats/hip-assets.md")]
 struct Counts {
+    /// Triangles of all sectors.
     triangles: u32,
+    /// Vertices of all sectors.
     vertices: u32,
+    /// Planes.
     planes: u32,
+    /// Sectors.
     sectors: u32,
 }
 
@@ -120,12 +127,7 @@ impl World {
         // Type of the root, origin, and in old versions the ambient, specular and
         // diffuse light.
         cursor.take(if length == HEADER { 16 } else { 28 }, "world header")?;
-        let counts = Counts {
-            triangles: cursor.u32("triangle count")?,
-            vertices: cursor.u32("vertex count")?,
-            planes: cursor.u32("plane count")?,
-            sectors: cursor.u32("sector count")?,
-        };
+        let counts = record::read(&mut cursor)?;
         cursor.u32("size of collisions")?;
         self.flags = cursor.u32("world flags")?;
         if length == HEADER {

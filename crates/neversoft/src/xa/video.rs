@@ -9,6 +9,7 @@ use super::sector::{DATA, Sectors, VIDEO};
 use super::sound::Stream;
 use hpimount_assets::model::Picture;
 use hpimount_containers::io::{Cursor, Endian, Warnings};
+use hpimount_record::{self as record, Record};
 
 /// Size of a chunk's header, before its part of the frame.
 const HEADER: usize = 32;
@@ -43,30 +44,26 @@ struct Frame {
     chunks: BTreeMap<u16, u32>,
 }
 
-/// The header of a chunk.
+/// The header of a chunk, after its first four bytes.
+#[derive(Debug, Default, Record)]
+#[record(table = "../../docs/formats/neversoft.md")]
 struct Chunk {
+    /// Number of the chunk in its frame.
     number: u16,
+    /// Number of chunks of the frame.
     count: u16,
+    /// Number of the frame.
     frame: u32,
+    /// Length of the frame in bytes.
     used: u32,
+    /// Width and height of the frame in pixels.
     size: [u16; 2],
 }
 
 impl Chunk {
     fn read(data: &[u8]) -> Option<Self> {
         let mut cursor = Cursor::new(data.strip_prefix(&VIDEO)?, 0, Endian::Little);
-        let mut word = || cursor.u16("chunk").ok();
-        let (number, count) = (word()?, word()?);
-        let mut long = || cursor.u32("chunk").ok();
-        let (frame, used) = (long()?, long()?);
-        let mut word = || cursor.u16("chunk").ok();
-        Some(Self {
-            number,
-            count,
-            frame,
-            used,
-            size: [word()?, word()?],
-        })
+        record::read(&mut cursor).ok()
     }
 }
 

@@ -4,16 +4,17 @@ use crate::{Chunk, Plugins, kind, user_data};
 use hpimount_assets::model::Transform;
 use hpimount_assets::model::math::{cross, dot, finite, subtract, unit};
 use hpimount_assets::parse::count::count;
-use hpimount_assets::parse::floats;
 use hpimount_assets::parse::name::until_nul;
 use hpimount_containers::io::{Endian, Result, Warnings};
+use hpimount_record::{self as record, Record};
 
 /// Bytes of a frame.
 const FRAME: usize = 56;
 
 /// A transform. A point v is mapped to
 /// `v.x * right + v.y * up + v.z * at + position`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Record)]
+#[record(table = "../../docs/formats/hip-assets.md")]
 pub struct Placement {
     /// Image of the x axis.
     pub right: [f32; 3],
@@ -201,12 +202,7 @@ pub(super) fn read(list: &Chunk, warnings: &mut Warnings) -> Result<Vec<Frame>> 
     let mut frames = Vec::with_capacity(count);
     for number in 0..count {
         let at = cursor.offset();
-        let placement = Placement {
-            right: floats(&mut cursor, "frame right")?,
-            up: floats(&mut cursor, "frame up")?,
-            at: floats(&mut cursor, "frame at")?,
-            position: floats(&mut cursor, "frame position")?,
-        };
+        let placement = record::read(&mut cursor)?;
         let stored = cursor.i32("frame parent")?;
         let parent = usize::try_from(stored)
             .ok()
