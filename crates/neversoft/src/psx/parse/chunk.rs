@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use get_size2::GetSize;
-use hpimount_record::{self as record, FixedSize, Hex, Record};
+use hpimount_record::{self as record, FixedSize, Hex, Pad, Record};
 
 use super::animation::{self, AnimationV1, AnimationV2, SpriteAnimation};
 use hpimount_assets::parse::count::count;
@@ -102,10 +102,18 @@ pub struct Grid {
 /// Texture coordinates of an object that move.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Wibble {
-    /// Offset in the file.
-    pub offset: usize,
     /// Index of the object, or `None` if it does not exist.
     pub object: Option<u32>,
+    /// Offset of the motion in the file.
+    pub offset: usize,
+    /// Motion.
+    pub motion: WibbleMotion,
+}
+
+/// The motion of texture coordinates.
+#[derive(Debug, Clone, Default, PartialEq, Eq, GetSize, Record)]
+#[record(table = "../../docs/formats/psx.md")]
+pub struct WibbleMotion {
     /// Speed to the right.
     pub u_velocity: i16,
     /// Speed downwards.
@@ -113,7 +121,10 @@ pub struct Wibble {
     /// Frequency of the oscillation.
     pub frequency: i32,
     /// Number of faces that move.
+    #[record(derived)]
     pub faces: u16,
+    /// Start in u and v; ignored in version 6.
+    pub start: Pad<2>,
 }
 
 /// A gouraud color that changes.
@@ -305,23 +316,17 @@ impl BlockMap {
 
 fn read_wibbles(data: &mut Cursor, list: &mut Vec<Wibble>) -> Result<()> {
     while data.remaining() >= 4 {
-        let offset = data.offset() as usize;
         let position = data.u32("object")?;
         if position == 0 {
             break;
         }
+        let relative = position.checked_sub(FIRST_OBJECT);
         let wibble = Wibble {
-            offset,
-            object: position
-                .checked_sub(FIRST_OBJECT)
-                .map(|relative| relative / OBJECT_SIZE),
-            u_velocity: data.i16("u velocity")?,
-            v_velocity: data.i16("v velocity")?,
-            frequency: data.i32("frequency")?,
-            faces: data.u16("faces")?,
+            object: relative.map(|relative| relative / OBJECT_SIZE),
+            offset: data.offset() as usize,
+            motion: record::read(data)?,
         };
-        data.take(2, "zeroU, zeroV")?;
-        let corners = 16 * usize::from(wibble.faces);
+        let corners = 16 * usize::from(wibble.motion.faces);
         list.push(wibble);
         data.take(corners, "faces")?;
     }
@@ -454,7 +459,8 @@ mod tests {
         };
         let objects: Vec<_> = list.iter().map(|wibble| wibble.object).collect();
         assert_eq!(objects, [Some(1), None]);
-        assert_eq!((list[0].frequency, list[0].faces), (3, 1));
+        let motion = &list[0].motion;
+        assert_eq!((motion.frequency, motion.faces), (3, 1));
     }
 
     #[test]

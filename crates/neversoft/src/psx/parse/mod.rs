@@ -17,7 +17,7 @@ mod texture;
 pub use animation::{
     AngleTransform, AnimationV1, AnimationV2, SpriteAnimation, SpriteFrame, Transform,
 };
-pub use chunk::{BlockMap, ChnkItem, Chunk, Content, Grid, Pulse, Wibble};
+pub use chunk::{BlockMap, ChnkItem, Chunk, Content, Grid, Pulse, Wibble, WibbleMotion};
 pub use face::{Face, Uv};
 pub use model::{Bounds, FaceCounts, Lod, Model, SpriteCorner, Vertex, VertexRef};
 pub use texture::{Palette, Texture, TextureData};

@@ -400,22 +400,8 @@ fn chunk(chunk: &Chunk) -> Node<'_> {
         }
         Content::Wibbles(list) => {
             let items = Node::each(list, |wibble| {
-                node::map([
-                    ("object", wibble.object.into()),
-                    (
-                        "u_velocity",
-                        stored(wibble.u_velocity, wibble.offset + 4, Form::I16),
-                    ),
-                    (
-                        "v_velocity",
-                        stored(wibble.v_velocity, wibble.offset + 6, Form::I16),
-                    ),
-                    (
-                        "frequency",
-                        stored(wibble.frequency, wibble.offset + 8, Form::I32),
-                    ),
-                    ("faces", wibble.faces.into()),
-                ])
+                let motion = node::stored(&wibble.motion, wibble.offset, Endian::Little);
+                node::map([("object", wibble.object.into())].into_iter().chain(motion))
             });
             facts.push(("items", items));
         }
