@@ -8,15 +8,13 @@ use super::mesh::{self, MESH_SIZE};
 use hpimount_assets::parse::count::{count, fill, fitting};
 use hpimount_containers::io::Warnings;
 use hpimount_containers::io::{Cursor, Error, Result};
+use hpimount_record::{self as record, FixedSize, Record};
 
 /// Minimum length of a geometry in bytes: its type and a count.
 const GEOMETRY_SIZE: usize = 8;
 
 /// Bytes of a set of sprites without the sprites.
 const SPRITES_SIZE: usize = 16;
-
-/// Bytes of a sprite.
-const SPRITE_SIZE: usize = 24;
 
 /// A geometry.
 #[derive(Debug, GetSize)]
@@ -78,7 +76,8 @@ pub struct Sprites {
 }
 
 /// A sprite.
-#[derive(Debug, Clone, Copy, PartialEq, GetSize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, GetSize, Record)]
+#[record(table = "../../docs/formats/hgo.md")]
 pub struct Sprite {
     /// Center.
     pub position: [f32; 3],
@@ -143,14 +142,9 @@ fn read_sprites(cursor: &mut Cursor<'_>, list: &mut Vec<Sprites>) -> Result<()> 
             let count = cursor.u32("sprite count")?;
             set.kind = cursor.i32("sprite type")?;
             set.radius = cursor.f32("sprite radius")?;
-            let count = fitting(cursor, count_offset, count, SPRITE_SIZE, "sprite count")?;
+            let count = fitting(cursor, count_offset, count, Sprite::SIZE, "sprite count")?;
             for _ in 0..count {
-                set.sprites.push(Sprite {
-                    position: floats(cursor, "sprite position")?,
-                    width: cursor.f32("sprite width")?,
-                    height: cursor.f32("sprite height")?,
-                    color: cursor.u32("sprite color")?,
-                });
+                set.sprites.push(record::read(cursor)?);
             }
             Ok(())
         })?;
