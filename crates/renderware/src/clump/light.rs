@@ -26,14 +26,11 @@ impl Light {
     pub(super) fn read(light: &Chunk) -> Result<Self> {
         let fields = light.child(kind::STRUCT, "light")?;
         let mut cursor = fields.cursor(Endian::Little);
-        let [radius] = floats(&mut cursor, "light radius")?;
-        let color = floats(&mut cursor, "light color")?;
-        let [minus_cosine] = floats(&mut cursor, "light angle")?;
         Ok(Self {
             frame: None,
-            radius,
-            color,
-            minus_cosine,
+            radius: cursor.f32("light radius")?,
+            color: floats(&mut cursor, "light color")?,
+            minus_cosine: cursor.f32("light angle")?,
             flags: cursor.u16("light flags")?,
             kind: cursor.u16("light type")?,
         })

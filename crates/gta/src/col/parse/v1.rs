@@ -19,11 +19,9 @@ pub(super) fn read(whole: &Bytes, model: &mut Model) -> Result<()> {
     let start = model.offset;
     let place = |cursor: &Cursor<'_>| (cursor.offset() - start) as usize;
     let shapes = &mut model.shapes;
-    let radius = cursor.f32("bounding radius")?;
-    let center = floats(&mut cursor, "bounding center")?;
     shapes.bounds = Some(Bounds {
-        radius,
-        center,
+        radius: cursor.f32("bounding radius")?,
+        center: floats(&mut cursor, "bounding center")?,
         min: floats(&mut cursor, "bounding box")?,
         max: floats(&mut cursor, "bounding box")?,
     });

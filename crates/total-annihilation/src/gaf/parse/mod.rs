@@ -224,33 +224,29 @@ impl Frame {
     }
 
     fn read(cursor: &mut Cursor<'_>, is_packed: bool) -> Result<Self> {
-        // Positions are inside the file, and the pointers to them have 32 bits.
-        let offset = cursor.offset() as u32;
-        let (width, height) = (cursor.u16("width")?, cursor.u16("height")?);
-        let (x, y) = (cursor.i16("origin x")?, cursor.i16("origin y")?);
-        let (key, format) = (cursor.u8("key")?, cursor.u8("format")?);
-        let mut layers = cursor.u16("layers")?;
-        if PixelFormat::from_number(format).is_some_and(PixelFormat::is_true_color) {
-            // Then the upper byte is 0 or 0xFF and has no meaning.
-            layers &= 0xFF;
-        }
-        if is_packed {
-            layers = 0;
-        }
-        Ok(Self {
-            offset,
-            width,
-            height,
-            x,
-            y,
-            key,
-            format,
-            layers,
+        let mut frame = Self {
+            // Positions are inside the file, and the pointers to them have 32 bits.
+            offset: cursor.offset() as u32,
+            width: cursor.u16("width")?,
+            height: cursor.u16("height")?,
+            x: cursor.i16("origin x")?,
+            y: cursor.i16("origin y")?,
+            key: cursor.u8("key")?,
+            format: cursor.u8("format")?,
+            layers: cursor.u16("layers")?,
             is_packed,
             unknown_12: cursor.u32("unknown word 12")?,
             data: cursor.u32("data pointer")?,
             unknown_20: cursor.u32("unknown word 20")?,
-        })
+        };
+        if PixelFormat::from_number(frame.format).is_some_and(PixelFormat::is_true_color) {
+            // Then the upper byte is 0 or 0xFF and has no meaning.
+            frame.layers &= 0xFF;
+        }
+        if is_packed {
+            frame.layers = 0;
+        }
+        Ok(frame)
     }
 
     fn check(&self) -> Result<()> {
