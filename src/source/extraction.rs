@@ -5,16 +5,22 @@ use std::collections::hash_map::RandomState;
 use std::fs::{File, FileTimes};
 use std::hash::BuildHasher;
 use std::io::{self, ErrorKind, Write};
+use std::num::NonZeroUsize;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use lru::LruCache;
+
 use super::new_folder::{check_apart, of_path};
 use crate::platform::{Directory, FileIdentity, FileMode, FileStat, canonical, not_replaced};
 use crate::sync::lock;
 use hpimount_containers::text::{untaken_name, windows_name};
+
+/// Number of directories that are held, for several threads in different ones.
+const MAX_DIRECTORIES: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 
 /// The error of an entry that exists.
 const EXISTS: &str = "exists; --force replaces it";
@@ -51,8 +57,8 @@ pub struct Extraction {
     mode: FileMode,
     /// The files that are read, which are never replaced.
     sources: Vec<FileIdentity>,
-    /// The last directory with its path: most files are in the same one as the file before.
-    last: Mutex<Option<(String, Arc<Directory>)>>,
+    /// The last directories by their paths: most files are in the same one as those before.
+    directories: Mutex<LruCache<String, Arc<Directory>>>,
     unfinished: Arc<UnfinishedFiles>,
 }
 
@@ -163,7 +169,7 @@ impl Extraction {
             force,
             windows_names: has_windows_names.then(Mutex::default),
             left_out: AtomicU64::new(0),
-            last: Mutex::default(),
+            directories: Mutex::new(LruCache::new(MAX_DIRECTORIES)),
             unfinished: Arc::default(),
         })
     }
@@ -251,15 +257,15 @@ impl Extraction {
 
     /// Opens a directory, and creates those of its components that do not exist.
     fn directory(&self, path: &str) -> io::Result<Arc<Directory>> {
-        if let Some((_, last)) = lock(&self.last).as_ref().filter(|(last, _)| last == path) {
-            return Ok(last.clone());
+        if let Some(known) = lock(&self.directories).get(path) {
+            return Ok(known.clone());
         }
         let mut directory = self.root.clone();
         for name in path.split('/').filter(|_| !path.is_empty()) {
             check_name(name)?;
             directory = Arc::new(directory.enter(name, self.mode)?);
         }
-        *lock(&self.last) = Some((path.to_owned(), directory.clone()));
+        lock(&self.directories).put(path.to_owned(), directory.clone());
         Ok(directory)
     }
 
