@@ -153,7 +153,7 @@ impl Decoders {
         let is_kept =
             |length| !stream.needs.is_copied || is_kept(&wanted, &(start..start + length), access);
         let decode = || {
-            let block = self.decode_to(stream, start, &wanted)?;
+            let block = self.decode_to(stream, start, &wanted, access)?;
             Ok(Arc::new(block))
         };
         let block = self
@@ -203,7 +203,13 @@ impl Decoders {
 
     /// Decodes a stream up to and including the block that begins at `start`;
     /// empty if the stream ends earlier.
-    fn decode_to(&self, stream: &Stream<'_>, start: u64, wanted: &Range<u64>) -> Result<Vec<u8>> {
+    fn decode_to(
+        &self,
+        stream: &Stream<'_>,
+        start: u64,
+        wanted: &Range<u64>,
+        access: Access,
+    ) -> Result<Vec<u8>> {
         // Declared first, so that the decoder is unlocked or gone when it ends.
         let is_large = stream.needs.memory > 0;
         let turn = is_large.then(|| self.memory.turn(stream.key(), stream.nesting));
@@ -218,9 +224,10 @@ impl Decoders {
             self.slots.end(stream.key());
             return Ok(block);
         }
+        let is_once = access == Access::Once;
         let block = match stream.needs.is_copied {
-            true => self.decode_copied(stream, start, &mut progress),
-            false => self.decode_forward(stream, start, &mut progress, turn.as_ref()),
+            true => self.decode_copied(stream, start, is_once, &mut progress),
+            false => self.decode_forward(stream, start, is_once, &mut progress, turn.as_ref()),
         };
         if progress.decoding.is_none() && block.is_ok() {
             // At the end, this makes room for others.
@@ -247,6 +254,7 @@ impl Decoders {
         &self,
         stream: &Stream<'_>,
         start: u64,
+        is_once: bool,
         progress: &mut Progress,
     ) -> Result<Vec<u8>> {
         let checkpoints = self.checkpoints(stream);
@@ -270,13 +278,14 @@ impl Decoders {
             (None, None) => self.new_decoding(stream, 0, None)?,
         };
         let is_near = start - decoding.position() <= TOGETHER;
-        let keeps_all = self.keeps_all(stream, &decoding);
-        windows.has_room = !keeps_all;
+        let keeps_all = !is_once && self.keeps_all(stream, &decoding);
+        let is_sparse = is_once || keeps_all;
+        windows.has_room = !is_sparse;
         loop {
             decoding = self.wanted(decoding, progress)?;
             let at = decoding.position();
             let limit = self.budget.limit() / SHARE;
-            let is_due = !keeps_all || at.is_multiple_of(SPARSE_SPACING);
+            let is_due = !is_sparse || at.is_multiple_of(SPARSE_SPACING);
             if is_due
                 && decoding.decoder.left() > 0
                 && checkpoints.save(at, &*decoding.decoder, &windows, limit)
@@ -376,6 +385,7 @@ impl Decoders {
         &self,
         stream: &Stream<'_>,
         start: u64,
+        is_once: bool,
         progress: &mut Progress,
         turn: Option<&Turn<'_>>,
     ) -> Result<Vec<u8>> {
@@ -395,7 +405,7 @@ impl Decoders {
         };
         let is_again = std::mem::take(&mut progress.is_evicted) && is_new;
         let is_far = start - decoding.position() > TOGETHER;
-        let keeps_all = progress.goes_back || self.keeps_all(stream, &decoding);
+        let keeps_all = progress.goes_back || !is_once && self.keeps_all(stream, &decoding);
         let block = loop {
             decoding = self.wanted(decoding, progress)?;
             let at = decoding.position();

@@ -16,7 +16,7 @@ pub fn cat(vfs: &Vfs, path: &str, out: &mut dyn Write) -> Result<(), Error> {
     if attr.kind == FileKind::Directory {
         return Err(Error::path(path, mount::Error::IsADirectory));
     }
-    for piece in Contents(vfs).pieces(attr.ino) {
+    for piece in Contents(vfs).pieces_once(attr.ino) {
         let bytes = piece.map_err(|trouble| Error::path(path, trouble))?;
         out.write_all(&bytes).map_err(Error::Output)?;
     }

@@ -151,8 +151,8 @@ impl Contents<'_> {
         }
     }
 
-    /// Like [`Vfs::read`], but the error is returned in full instead of being
-    /// logged.
+    /// Like [`Vfs::read`], for a reader with a known access pattern, but the error is
+    /// returned in full instead of being logged.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Vfs::read`].
@@ -161,12 +161,10 @@ impl Contents<'_> {
         ino: Ino,
         offset: u64,
         size: u32,
+        access: Access,
     ) -> std::result::Result<Bytes, Trouble> {
         let range = offset..offset.saturating_add(size.into());
-        Ok(self
-            .0
-            .assets()
-            .bytes(&self.0.node(ino)?, range, Access::Unknown)??)
+        Ok(self.0.assets().bytes(&self.0.node(ino)?, range, access)??)
     }
 
     /// Returns the bytes of a file in pieces, from its start to the first error.
@@ -175,6 +173,15 @@ impl Contents<'_> {
             vfs: self.0,
             ino,
             next: Some(0),
+            access: Access::Unknown,
+        }
+    }
+
+    /// Does the same for a reader of all files in their order, without others beside it.
+    pub fn pieces_once(&self, ino: Ino) -> Pieces<'_> {
+        Pieces {
+            access: Access::Once,
+            ..self.pieces(ino)
         }
     }
 
@@ -254,7 +261,12 @@ impl Contents<'_> {
     pub fn whole_of(&self, ino: Ino) -> Option<Key> {
         let node = self.0.node(ino).ok()?;
         let file = node.file()?;
-        match file.volume.volume.content(file.file).ok()? {
+        let volume = file.volume.volume.as_ref();
+        match volume
+            .has_parts()
+            .then(|| volume.content(file.file))?
+            .ok()?
+        {
             Content::Part { whole, .. } => Some(Key {
                 file: whole,
                 ..file.key()
@@ -375,6 +387,7 @@ pub struct Pieces<'v> {
     ino: Ino,
     /// Offset of the next piece; `None` at the end.
     next: Option<u64>,
+    access: Access,
 }
 
 impl Iterator for Pieces<'_> {
@@ -382,7 +395,7 @@ impl Iterator for Pieces<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let offset = self.next.take()?;
-        match Contents(self.vfs).read_explained(self.ino, offset, BLOCK_SIZE) {
+        match Contents(self.vfs).read_explained(self.ino, offset, BLOCK_SIZE, self.access) {
             Ok(bytes) if bytes.is_empty() => None,
             Ok(bytes) => {
                 self.next = Some(offset + bytes.len() as u64);

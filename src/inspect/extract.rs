@@ -14,6 +14,7 @@ use super::path::{PathEntry, find};
 use super::pool::ordered;
 use super::walk::{Step, Walk};
 use super::{Contents, Error, Role};
+use crate::content::Key;
 use crate::mount::{self, Bytes, FileKind, HeldIno, Ino, Vfs};
 use crate::namespace::companion::CONVERTED;
 use crate::source::ExtractTask;
@@ -64,12 +65,13 @@ pub fn extract(
     ordered(
         threads,
         |push| {
-            let mut batch = Batch::new(push);
-            let walked = extract.walk(&mut batch);
-            batch.end();
+            let mut batches = Batches::new(push);
+            let walked = extract.walk(&mut batches);
+            batches.end();
             walked
         },
-        |jobs| extract.run(jobs),
+        |batch: &Batch| batch.lane,
+        |batch| extract.run(batch),
         |failed: Vec<Error>| failed.into_iter().for_each(&mut *trouble),
     )
 }
@@ -81,43 +83,49 @@ type Job = Result<(HeldIno, String), Error>;
 type Writer = SyncSender<Vec<ExtractTask<Bytes>>>;
 
 /// Jobs of one thread.
-struct Batch<'a> {
-    push: &'a mut dyn FnMut(Vec<Job>),
+#[derive(Default)]
+struct Batch {
     jobs: Vec<Job>,
-    /// The sum of the sizes of its files.
+    /// The solid block that its files are in.
+    lane: Option<Key>,
+    /// The sum of their sizes.
     bytes: u64,
 }
 
-impl<'a> Batch<'a> {
-    fn new(push: &'a mut dyn FnMut(Vec<Job>)) -> Self {
-        Self {
-            push,
-            jobs: Vec::new(),
-            bytes: 0,
+/// The batch that is being filled.
+struct Batches<'a> {
+    push: &'a mut dyn FnMut(Batch),
+    batch: Batch,
+}
+
+impl<'a> Batches<'a> {
+    fn new(push: &'a mut dyn FnMut(Batch)) -> Self {
+        let batch = Batch::default();
+        Self { push, batch }
+    }
+
+    fn add(&mut self, job: Job, lane: Option<Key>, size: u64) {
+        if lane != self.batch.lane {
+            self.end();
         }
-    }
-
-    fn add_file(&mut self, ino: HeldIno, path: String, size: u64) {
-        self.bytes = self.bytes.saturating_add(size);
-        self.add(Ok((ino, path)));
-    }
-
-    fn fail(&mut self, error: Error) {
-        self.add(Err(error));
-    }
-
-    fn add(&mut self, job: Job) {
-        self.jobs.push(job);
-        if self.jobs.len() == MAX_BATCH || self.bytes >= BATCH_BYTES {
+        let batch = &mut self.batch;
+        batch.jobs.push(job);
+        batch.lane = lane;
+        batch.bytes = batch.bytes.saturating_add(size);
+        if batch.jobs.len() == MAX_BATCH || batch.bytes >= BATCH_BYTES {
             self.end();
         }
     }
 
-    /// Passes the jobs on.
+    fn fail(&mut self, error: Error) {
+        self.add(Err(error), self.batch.lane, 0);
+    }
+
+    /// Passes the batch on.
     fn end(&mut self) {
-        self.bytes = 0;
-        if !self.jobs.is_empty() {
-            (self.push)(std::mem::take(&mut self.jobs));
+        let batch = std::mem::take(&mut self.batch);
+        if !batch.jobs.is_empty() {
+            (self.push)(batch);
         }
     }
 }
@@ -146,15 +154,15 @@ struct Extract<'a> {
 
 impl Extract<'_> {
     /// Finds what is to be extracted.
-    fn walk(&self, batch: &mut Batch<'_>) -> Result<(), Error> {
+    fn walk(&self, batches: &mut Batches<'_>) -> Result<(), Error> {
         if self.style.paths.is_empty() {
-            return self.below(find(self.vfs, "")?, batch);
+            return self.below(find(self.vfs, "")?, batches);
         }
         let mut chosen: Vec<PathEntry> = Vec::new();
         for path in &self.style.paths {
             match find(self.vfs, path) {
                 Ok(found) => chosen.push(found),
-                Err(error) => batch.fail(error),
+                Err(error) => batches.fail(error),
             }
         }
         // Entries of a chosen directory are extracted once.
@@ -162,14 +170,14 @@ impl Extract<'_> {
         chosen.dedup_by(|next, before| is_at_or_below(&next.path, &before.path));
         chosen
             .into_iter()
-            .try_for_each(|found| self.below(found, batch))
+            .try_for_each(|found| self.below(found, batches))
     }
 
     /// Finds what is to be extracted of an entry.
-    fn below(&self, found: PathEntry, batch: &mut Batch<'_>) -> Result<(), Error> {
+    fn below(&self, found: PathEntry, batches: &mut Batches<'_>) -> Result<(), Error> {
         let ino = HeldIno::kept(found.attr.ino);
         if found.attr.kind != FileKind::Directory {
-            self.add(batch, ino, found.path, found.attr.size);
+            self.add(batches, ino, found.path, found.attr.size);
             return Ok(());
         }
         let bounds = Bounds::of(self.vfs, *ino, self.style.expansion);
@@ -188,7 +196,7 @@ impl Extract<'_> {
                 Ok(step) => step,
                 Err(error @ Error::LeftOut(_)) => return Err(error),
                 Err(error) => {
-                    batch.fail(error);
+                    batches.fail(error);
                     continue;
                 }
             };
@@ -197,14 +205,14 @@ impl Extract<'_> {
                 Role::Inside => match self.is_archive(&step) {
                     Ok(true) => self.enter(&mut walk, step)?,
                     Ok(false) => {}
-                    Err(error) => batch.fail(error),
+                    Err(error) => batches.fail(error),
                 },
                 Role::AssetDirectory if self.style.meta && step.entry.name != CONVERTED => {
                     self.enter(&mut walk, step)?;
                 }
                 Role::AssetDirectory => {}
                 Role::File { .. } | Role::Generated => {
-                    self.add(batch, step.entry.ino, step.path, step.entry.size);
+                    self.add(batches, step.entry.ino, step.path, step.entry.size);
                 }
                 Role::Link { .. } => match find(self.vfs, &step.path) {
                     Ok(found) if self.style.paths.is_empty() => {
@@ -215,13 +223,13 @@ impl Extract<'_> {
                     Ok(found) if found.attr.kind == FileKind::File => {
                         walk.read(found.attr.size).map_err(missed)?;
                         let ino = HeldIno::kept(found.attr.ino);
-                        self.add(batch, ino, step.path, found.attr.size);
+                        self.add(batches, ino, step.path, found.attr.size);
                     }
                     Ok(_) => {
                         let error = mount::Error::IsADirectory;
-                        batch.fail(Error::path(&step.path, error));
+                        batches.fail(Error::path(&step.path, error));
                     }
-                    Err(error) => batch.fail(error),
+                    Err(error) => batches.fail(error),
                 },
             }
         }
@@ -248,13 +256,14 @@ impl Extract<'_> {
     }
 
     /// Adds a file to a batch.
-    fn add(&self, batch: &mut Batch<'_>, ino: HeldIno, path: String, size: u64) {
+    fn add(&self, batches: &mut Batches<'_>, ino: HeldIno, path: String, size: u64) {
         self.bar.inc_length(size);
-        batch.add_file(ino, path, size);
+        let lane = Contents(self.vfs).whole_of(*ino);
+        batches.add(Ok((ino, path)), lane, size);
     }
 
     /// Extracts the files of a batch, and returns why some are not extracted.
-    fn run(&self, jobs: Vec<Job>) -> Vec<Error> {
+    fn run(&self, batch: Batch) -> Vec<Error> {
         let number = self.batches.fetch_add(1, Ordering::Relaxed);
         let mut tasks = Tasks {
             writer: &self.writers[number % self.writers.len()],
@@ -262,7 +271,7 @@ impl Extract<'_> {
             bytes: 0,
         };
         let mut failed = Vec::new();
-        for job in jobs {
+        for job in batch.jobs {
             if self.is_stopped.load(Ordering::Relaxed) {
                 break;
             }
@@ -278,7 +287,7 @@ impl Extract<'_> {
     fn file(&self, file: Ino, path: &str, tasks: &mut Tasks<'_>) -> Result<(), Error> {
         let number = self.started.fetch_add(1, Ordering::Relaxed);
         tasks.list.push(ExtractTask::Begin(number, path.to_owned()));
-        for piece in Contents(self.vfs).pieces(file) {
+        for piece in Contents(self.vfs).pieces_once(file) {
             match piece {
                 Ok(bytes) => {
                     let length = bytes.len() as u64;

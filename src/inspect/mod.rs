@@ -12,6 +12,7 @@ pub mod diff;
 mod extract;
 mod hash;
 pub mod index;
+mod lanes;
 mod list;
 pub(crate) mod path;
 mod pool;

@@ -3,7 +3,9 @@
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread::scope;
 
+use super::lanes::Lanes;
 use super::queue::Queue;
+use crate::content::Key;
 
 /// Maximum number of queued jobs, and of results that wait for one before them. Large
 /// values take [`Room`](super::room::Room) as well.
@@ -11,14 +13,21 @@ const MAX_WAITING: usize = 1024;
 
 /// Runs the jobs that `produce` passes to its argument with `run`, on `threads`
 /// threads, and returns the result of `produce` after the last job. `produce` runs on the
-/// calling thread and waits when it is far ahead.
+/// calling thread and waits when it is far ahead. Jobs of the same `lane` are run by one
+/// thread, in their order.
 ///
 /// A panic of a job is propagated.
 pub(super) fn unordered<J: Send, T>(
     threads: usize,
     produce: impl FnOnce(&mut dyn FnMut(J)) -> T,
+    lane: impl Fn(&J) -> Option<Key> + Sync,
     run: impl Fn(J) + Sync,
 ) -> T {
+    let lanes = Lanes::default();
+    let run = |job| {
+        let lane = lane(&job);
+        lanes.run(job, lane, &run);
+    };
     let queue = Queue::new(MAX_WAITING);
     let jobs = queue.adder();
     scope(|scope| {
@@ -41,6 +50,7 @@ pub(super) fn unordered<J: Send, T>(
 pub(super) fn ordered<J: Send, R: Send, T>(
     threads: usize,
     produce: impl FnOnce(&mut dyn FnMut(J)) -> T,
+    lane: impl Fn(&J) -> Option<Key> + Sync,
     run: impl Fn(J) -> R + Sync,
     mut consume: impl FnMut(R) + Send,
 ) -> T {
@@ -63,11 +73,17 @@ pub(super) fn ordered<J: Send, R: Send, T>(
                 push((job, result));
             })
         };
-        unordered(threads, produce, |(job, result)| {
+        let lane = |(job, _): &(J, Sender<R>)| lane(job);
+        unordered(threads, produce, lane, |(job, result)| {
             // The receiver is gone if `consume` has panicked.
             let _ = result.send(run(job));
         })
     })
+}
+
+/// The lane of jobs of which any thread may run any.
+pub(super) fn no_lane<J>(_: &J) -> Option<Key> {
+    None
 }
 
 #[cfg(test)]
@@ -84,7 +100,7 @@ mod tests {
             }
             number * number
         };
-        ordered(4, numbers, square, |result| squares.push(result));
+        ordered(4, numbers, no_lane, square, |result| squares.push(result));
         assert!(
             squares
                 .into_iter()
@@ -96,7 +112,7 @@ mod tests {
     fn a_panic_of_a_job_is_propagated() {
         for count in [1, 5000] {
             let numbers = |push: &mut dyn FnMut(u64)| (0..count).for_each(push);
-            let run = || ordered(2, numbers, |_| panic!("expected"), |(): ()| {});
+            let run = || ordered(2, numbers, no_lane, |_| panic!("expected"), |(): ()| {});
             assert!(std::panic::catch_unwind(run).is_err(), "{count}");
         }
     }

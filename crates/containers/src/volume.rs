@@ -518,6 +518,12 @@ pub trait Volume: Mountable {
         0..0
     }
 
+    /// Returns whether it may have a [`Content::Part`]. Asking each file for its content may
+    /// read the source.
+    fn has_parts(&self) -> bool {
+        false
+    }
+
     /// Returns the metadata of the volume.
     fn info(&self) -> serde_json::Value {
         serde_json::Value::Null

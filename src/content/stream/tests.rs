@@ -343,6 +343,31 @@ fn a_solid_block_that_fits_in_the_spool_is_decoded_once() {
 }
 
 #[test]
+fn what_is_read_once_is_spooled_only_after_somebody_has_gone_back() {
+    for case in [
+        Case::solid(0, 4 << 20, 2 * SIZE),
+        Case::with(Needs::default(), 4 << 20, 2 * SIZE, u64::MAX),
+    ] {
+        let piece = u64::from(BLOCK_SIZE);
+        let read = |number| {
+            let range = number * piece..(number + 1) * piece;
+            case.read_of(0, range, Access::Once).unwrap()
+        };
+        let decoded: u64 = (0..SIZE / piece).map(read).sum();
+        assert_eq!((decoded, case.reader.spool.used()), (SIZE, 0));
+    }
+    let case = Case::solid(0, 4 << 20, 2 * SIZE);
+    case.read_of(0, 0..SIZE, Access::Once).unwrap();
+    let piece = 2 << 20;
+    let backward = (0..SIZE / piece).rev();
+    let read = |number| {
+        let range = number * piece..(number + 1) * piece;
+        case.read_of(0, range, Access::Once).unwrap()
+    };
+    assert!(backward.map(read).sum::<u64>() <= SIZE, "decoded once more");
+}
+
+#[test]
 fn a_solid_block_that_only_nearly_fits_in_the_spool_is_decoded_once_more() {
     let case = Case::solid(0, 4 << 20, SIZE);
     case.read(0, SIZE).unwrap();

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::finding::{Cause, Severity, is_end};
 use super::subject::{Findings, Subject};
-use crate::content::{BLOCK_SIZE, Key, MAX_ASSET};
+use crate::content::{Access, BLOCK_SIZE, Key, MAX_ASSET};
 use crate::inspect::{Contents, Trouble};
 use crate::mount::HeldIno;
 use hpimount_containers::io::Error;
@@ -115,7 +115,7 @@ impl FileCheck<'_, '_> {
         mut sum: RecordedSum,
         findings: &mut Findings<'_, '_>,
     ) -> Option<RecordedSum> {
-        for piece in Contents(self.subject.vfs).pieces(*self.file.ino) {
+        for piece in Contents(self.subject.vfs).pieces_once(*self.file.ino) {
             match piece {
                 Ok(piece) => sum.update(&piece),
                 Err(trouble) => {
@@ -138,7 +138,8 @@ impl FileCheck<'_, '_> {
         while offset < end {
             let most = if offset < narrow { SECTOR } else { BLOCK_SIZE };
             let length = (end - offset).min(most.into()) as u32;
-            let error = match contents.read_explained(*self.file.ino, offset, length) {
+            let error = match contents.read_explained(*self.file.ino, offset, length, Access::Once)
+            {
                 Ok(bytes) if !bytes.is_empty() => {
                     offset += bytes.len() as u64;
                     self.subject.output.read(bytes.len() as u64);

@@ -18,7 +18,7 @@ use super::output::Image;
 use super::subject::{Findings, Subject};
 use super::sums::Sums;
 use crate::inspect::Contents;
-use crate::inspect::pool::ordered;
+use crate::inspect::pool::{no_lane, ordered};
 use crate::inspect::room::{Room, Taken};
 use hpimount_containers::io::{self, ReadAt};
 use hpimount_containers::volume::{DiscImage, Part};
@@ -314,7 +314,7 @@ impl ImageCheck<'_, '_> {
             };
             has_ended.fetch_or(!goes_on, Ordering::Relaxed);
         };
-        ordered(share.readers, produce, read, add);
+        ordered(share.readers, produce, no_lane, read, add);
         let Pieces {
             crc32,
             sha1,

@@ -14,7 +14,6 @@ mod file;
 mod finding;
 mod image;
 mod job;
-mod lanes;
 mod output;
 mod subject;
 mod sums;
@@ -30,7 +29,6 @@ use self::file::FileJob;
 use self::finding::{Cause, Severity};
 use self::image::Hashing;
 use self::job::{Job, Push, Workplace};
-use self::lanes::Lanes;
 use self::output::CheckOutput;
 pub use self::output::{Style, Summary};
 use self::subject::Subject;
@@ -182,14 +180,13 @@ impl Check<'_, '_> {
         let Subject {
             output, threads, ..
         } = self.workplace.subject;
-        let lanes = Lanes::default();
         let run = |job: Job| {
             // The reader of the output may be gone.
             if !output.is_broken() {
                 self.workplace.run(job);
             }
         };
-        unordered(threads, produce, |job| lanes.run(job, run))
+        unordered(threads, produce, Job::lane, run)
     }
 
     /// Walks the tree and queues jobs. Returns the number of discs.

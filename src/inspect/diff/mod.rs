@@ -35,7 +35,7 @@ pub use self::output::{DiffCounts, Style};
 use self::pairs::{Directories, Item, Pairs};
 use self::record::{Nature, Record};
 use super::bounds::{Bounds, EXPANSION};
-use super::pool::ordered;
+use super::pool::{no_lane, ordered};
 use super::{Contents, Error, Role, Trouble};
 use crate::mount::{HeldIno, Ino, Meta, Options, Prepared, Vfs};
 use crate::namespace::companion::Shows;
@@ -253,26 +253,32 @@ impl<'v> Diff<'v> {
                 }
             };
             let run = |item| self.compare(item);
-            ordered(self.threads, walk, run, |compared| match compared {
-                Compared::Same { size } => output.same(size),
-                Compared::Different(record) => output.record(&record),
-                Compared::Archives(record, inside) => {
-                    output.record(&record);
-                    match self.enter(depth, &inside) {
-                        _ if !enters => {}
-                        Ok(()) => next.push(inside),
-                        Err(problem) => {
-                            enters = false;
-                            output.record(&problem);
+            ordered(
+                self.threads,
+                walk,
+                no_lane,
+                run,
+                |compared| match compared {
+                    Compared::Same { size } => output.same(size),
+                    Compared::Different(record) => output.record(&record),
+                    Compared::Archives(record, inside) => {
+                        output.record(&record);
+                        match self.enter(depth, &inside) {
+                            _ if !enters => {}
+                            Ok(()) => next.push(inside),
+                            Err(problem) => {
+                                enters = false;
+                                output.record(&problem);
+                            }
                         }
                     }
-                }
-                Compared::Lone(file) => {
-                    if let Some(file) = lone.add(file) {
-                        output.record(&file.into_record());
+                    Compared::Lone(file) => {
+                        if let Some(file) = lone.add(file) {
+                            output.record(&file.into_record());
+                        }
                     }
-                }
-            });
+                },
+            );
             if output.is_broken() {
                 return;
             }
@@ -423,12 +429,18 @@ impl<'v> Diff<'v> {
             (side, number, sum.ok())
         };
         let produce = |push: &mut dyn FnMut(_)| candidates.into_iter().for_each(push);
-        ordered(self.threads, produce, hash, |(side, number, sum)| {
-            // A file that cannot be read was moved from nowhere.
-            if let Some(sum) = sum {
-                matching.set_sum(side, number, sum);
-            }
-        });
+        ordered(
+            self.threads,
+            produce,
+            no_lane,
+            hash,
+            |(side, number, sum)| {
+                // A file that cannot be read was moved from nowhere.
+                if let Some(sum) = sum {
+                    matching.set_sum(side, number, sum);
+                }
+            },
+        );
         for [old, new] in matching.take_equal() {
             output.record(&Record::Moved {
                 path: old.path.into(),

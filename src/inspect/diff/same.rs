@@ -1,7 +1,7 @@
 //! Comparison of the bytes of two files that decodes as little as possible.
 
 use super::Side;
-use crate::content::BLOCK_SIZE;
+use crate::content::{Access, BLOCK_SIZE};
 use crate::inspect::{Contents, Trouble};
 use crate::mount::{Ino, Vfs};
 use hpimount_containers::io::{ReadAt, read_error};
@@ -113,7 +113,12 @@ pub(super) fn differ_in_layout(sides: [&Vfs; 2], inos: [Ino; 2], sizes: [u64; 2]
             let length = u32::try_from(length)
                 .ok()
                 .filter(|&length| length <= BLOCK_SIZE)?;
-            let read = Contents(sides[side]).read_explained(inos[side], range.start, length);
+            let read = Contents(sides[side]).read_explained(
+                inos[side],
+                range.start,
+                length,
+                Access::Unknown,
+            );
             bytes.extend_from_slice(&read.ok()?);
         }
         Some(bytes)
@@ -126,7 +131,12 @@ fn by_bytes(sides: [&Vfs; 2], inos: [Ino; 2]) -> Result<bool, (Side, Trouble)> {
     let mut position = 0;
     loop {
         let read = |side: Side| {
-            let bytes = Contents(sides[side]).read_explained(inos[side], position, BLOCK_SIZE);
+            let bytes = Contents(sides[side]).read_explained(
+                inos[side],
+                position,
+                BLOCK_SIZE,
+                Access::Unknown,
+            );
             bytes.map_err(|trouble| (side, trouble))
         };
         let [old, new] = [read(0)?, read(1)?];

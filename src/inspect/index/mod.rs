@@ -19,7 +19,7 @@ pub use self::database::{Database, TextIndex};
 use self::jobs::Job;
 use super::bounds::Bounds;
 use super::hash::sha256;
-use super::pool::unordered;
+use super::pool::{no_lane, unordered};
 use super::room::{Room, Taken};
 use super::shown::Shown;
 use super::texts::{self, MAX_TEXT};
@@ -175,7 +175,7 @@ pub fn index(
     let root = HeldIno::kept(Ino::ROOT);
     let walk = Walk::within(indexer.bounds.clone(), root, String::new());
     let queue = |push: &mut dyn FnMut(Job)| jobs::queue(vfs, walk, push, &indexer.is_over);
-    let walked = unordered(threads, queue, |job| indexer.run(job));
+    let walked = unordered(threads, queue, no_lane, |job| indexer.run(job));
     indexer.send_batch(lock(&indexer.batch).take());
     indexer.left_out.into_inner().map_or(walked, Err)
 }

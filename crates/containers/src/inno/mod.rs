@@ -291,6 +291,10 @@ impl Volume for Installer {
         })
     }
 
+    fn has_parts(&self) -> bool {
+        true
+    }
+
     fn info(&self) -> serde_json::Value {
         self.info.clone()
     }

@@ -192,6 +192,10 @@ impl Volume for SevenZip {
         })
     }
 
+    fn has_parts(&self) -> bool {
+        true
+    }
+
     fn info(&self) -> serde_json::Value {
         json!({ "files": self.members.len(), "blocks": self.blocks.len() })
     }

@@ -5,7 +5,6 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
 
-use super::job::Job;
 use crate::content::Key;
 use crate::sync::lock;
 
@@ -15,20 +14,27 @@ const MAX_WAITING: usize = 16 << 10;
 
 /// The solid blocks that workers decode, with the jobs that wait for these
 /// workers.
-#[derive(Default)]
-pub(super) struct Lanes(Mutex<Taken>);
+pub(super) struct Lanes<J>(Mutex<Taken<J>>);
 
-#[derive(Default)]
-struct Taken {
-    lanes: HashMap<Key, VecDeque<Job>>,
+struct Taken<J> {
+    lanes: HashMap<Key, VecDeque<J>>,
     waiting: usize,
 }
 
-impl Lanes {
+impl<J> Default for Lanes<J> {
+    fn default() -> Self {
+        Self(Mutex::new(Taken {
+            lanes: HashMap::new(),
+            waiting: 0,
+        }))
+    }
+}
+
+impl<J> Lanes<J> {
     /// Runs a job, and then the others of its lane that have come meanwhile. If another
-    /// worker is in the lane, leaves the job to it.
-    pub(super) fn run(&self, job: Job, run: impl Fn(Job)) {
-        let Some(lane) = job.lane() else {
+    /// worker is in the lane, leaves the job to it. A job without a lane is just run.
+    pub(super) fn run(&self, job: J, lane: Option<Key>, run: impl Fn(J)) {
+        let Some(lane) = lane else {
             return run(job);
         };
         let Some((job, is_first)) = self.begin(job, lane) else {
@@ -41,7 +47,7 @@ impl Lanes {
 
     /// Returns a job that the worker is to run, and whether it is the first one in its
     /// lane; `None` if it waits for another worker.
-    fn begin(&self, job: Job, lane: Key) -> Option<(Job, bool)> {
+    fn begin(&self, job: J, lane: Key) -> Option<(J, bool)> {
         let mut taken = lock(&self.0);
         let has_room = taken.waiting < MAX_WAITING;
         match taken.lanes.get_mut(&lane) {
@@ -59,7 +65,7 @@ impl Lanes {
     }
 
     /// Returns the next job of a lane; gives the lane up after the last one.
-    fn next_in(&self, lane: Key) -> Option<Job> {
+    fn next_in(&self, lane: Key) -> Option<J> {
         let mut taken = lock(&self.0);
         let job = taken.lanes.get_mut(&lane)?.pop_front();
         match job {
@@ -76,8 +82,6 @@ mod tests {
 
     use super::*;
     use crate::content::VolumeId;
-    use crate::inspect::check::file::FileJob;
-    use crate::mount::{HeldIno, Ino};
     use hpimount_containers::volume::FileId;
 
     fn lane(number: u32) -> Key {
@@ -87,37 +91,19 @@ mod tests {
         }
     }
 
-    fn job(ino: u64, lane: Option<Key>) -> Job {
-        Job::File(FileJob {
-            ino: HeldIno::kept(Ino(ino)),
-            path: String::new(),
-            range: 0..1,
-            is_asset: false,
-            is_whole: true,
-            lane,
-        })
-    }
-
-    fn ino(job: &Job) -> u64 {
-        match job {
-            Job::File(file) => file.ino.0,
-            Job::Together { .. } | Job::Images { .. } => 0,
-        }
-    }
-
     #[test]
     fn one_worker_gets_the_jobs_of_a_lane_in_order_and_others_what_follows() {
         let lanes = Lanes::default();
         let order = RefCell::new(Vec::new());
-        let note = |job: Job| order.borrow_mut().push(ino(&job));
-        lanes.run(job(1, Some(lane(1))), |first| {
+        let note = |job: u64| order.borrow_mut().push(job);
+        lanes.run(1, Some(lane(1)), |first| {
             note(first);
             if order.borrow().len() > 1 {
                 return;
             }
             // Meanwhile, another worker gets these.
             for (number, of) in [(2, Some(1)), (3, None), (4, Some(1)), (5, Some(2))] {
-                lanes.run(job(number, of.map(lane)), note);
+                lanes.run(number, of.map(lane), note);
             }
         });
         assert_eq!(order.take(), [1, 3, 5, 2, 4]);
