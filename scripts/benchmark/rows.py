@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from .peers import Mount
+from .peers import Mount, children_cpu
 from .tools import TooSlow, Unmeasured, forget, read_all, run, say
 
 # The search term, which is in some texts of the corpus.
@@ -75,6 +75,13 @@ class Bench:
         if value is not None:
             self.values.setdefault((peer.name, row), []).append(value)
 
+    def timed(self, peer, mount, row, command):
+        """Measures a command, and returns its output lines."""
+        seconds, lines = mount.time(command)
+        self.note(peer, row, seconds)
+        self.note(peer, f"{row} spent", mount.spent)
+        return lines
+
     @contextlib.contextmanager
     def cold(self, peer):
         with Mount(peer, self.point) as mount:
@@ -102,18 +109,16 @@ class Bench:
         with self.cold(peer) as mount:
             before = mount.cpu()
             for row in ["grep cold", "grep warm"]:
-                seconds, lines = mount.time(["grep", "-raF" if peer.padded else "-rF", NEEDLE])
+                lines = self.timed(peer, mount, row, ["grep", "-raF" if peer.padded else "-rF", NEEDLE])
                 self.expect("grep", lines, self.hits)
-                self.note(peer, row, seconds)
                 if row == "grep cold" and before is not None:
                     self.note(peer, "grep cpu", mount.cpu() - before)
 
     def four_greps(self, peer):
         with self.cold(peer) as mount:
             command = f"{EVERY_FILE} grep {'-aF' if peer.padded else '-F'} {NEEDLE}"
-            seconds, lines = mount.time(command)
+            lines = self.timed(peer, mount, "grep four", command)
             self.expect("four greps", lines, self.hits)
-            self.note(peer, "grep four", seconds)
 
     def cat(self, peer):
         files = self.big_files(peer)
@@ -131,12 +136,11 @@ class Bench:
 
     def copy(self, peer):
         with self.cold(peer) as mount, tempfile.TemporaryDirectory(dir="/dev/shm") as target:
-            self.note(peer, "copy", mount.time(["cp", "-r", ".", target])[0])
+            self.timed(peer, mount, "copy", ["cp", "-r", ".", target])
 
     def check(self, peer):
         with self.cold(peer) as mount:
-            command = "find . -type f -print0 | xargs -0 cat >/dev/null"
-            self.note(peer, "cat all", mount.time(command)[0])
+            self.timed(peer, mount, "cat all", "find . -type f -print0 | xargs -0 cat >/dev/null")
         if peer.is_ours():
             read_all(peer.archive)
             begun = time.perf_counter()
@@ -144,7 +148,9 @@ class Bench:
             self.note(peer, "check", time.perf_counter() - begun)
             decoders = Path(peer.program()).parent / "examples" / "decoders"
             if decoders.exists():
+                before = children_cpu()
                 self.note(peer, "decoders", float(run([decoders, peer.archive]).stdout))
+                self.note(peer, "decoders spent", children_cpu() - before)
 
     def big_files(self, peer):
         """The large files, sorted by name."""

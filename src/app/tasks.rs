@@ -7,6 +7,21 @@ use std::thread::{ScopedJoinHandle, scope};
 /// Maximum number of tasks that wait in total.
 const MAX_WAITING: usize = 64;
 
+/// Runs `work` in another thread, and performs the tasks that it sends in this one, until
+/// it ends. After an error no more tasks are taken, and sending them fails. Returns both
+/// results.
+pub fn with_tasks<T: Send, R: Send, E>(
+    work: impl FnOnce(SyncSender<T>) -> R + Send,
+    perform: impl FnMut(T) -> Result<(), E>,
+) -> (R, Result<(), E>) {
+    let (tasks, received) = sync_channel(MAX_WAITING);
+    scope(|scope| {
+        let working = scope.spawn(|| work(tasks));
+        let performed = received.into_iter().try_for_each(perform);
+        (joined(working), performed)
+    })
+}
+
 /// Like [`with_tasks`], with several threads that perform tasks: each those of one sender.
 /// Returns the first error of any of them.
 pub(super) fn with_performers<T: Send, R: Send, E: Send>(
@@ -24,22 +39,7 @@ pub(super) fn with_performers<T: Send, R: Send, E: Send>(
             .into_iter()
             .map(|received| scope.spawn(move || perform(received)));
         let performing: Vec<_> = performing.collect();
-        let performed = performing.into_iter().map(joined).collect();
-        (joined(working), performed)
-    })
-}
-
-/// Runs `work` in another thread, and performs the tasks that it sends in this one, until
-/// it ends. After an error no more tasks are taken, and sending them fails. Returns both
-/// results.
-pub fn with_tasks<T: Send, R: Send, E>(
-    work: impl FnOnce(SyncSender<T>) -> R + Send,
-    perform: impl FnMut(T) -> Result<(), E>,
-) -> (R, Result<(), E>) {
-    let (tasks, received) = sync_channel(MAX_WAITING);
-    scope(|scope| {
-        let working = scope.spawn(|| work(tasks));
-        let performed = received.into_iter().try_for_each(perform);
+        let performed = performing.into_iter().try_for_each(joined);
         (joined(working), performed)
     })
 }
