@@ -30,6 +30,8 @@ mod mount_table;
 #[cfg_attr(not(target_os = "linux"), path = "notifier_elsewhere.rs")]
 mod notifier;
 #[cfg(all(fuse, target_os = "linux"))]
+mod occupant;
+#[cfg(all(fuse, target_os = "linux"))]
 mod packages;
 #[cfg(target_os = "linux")]
 mod privileges;

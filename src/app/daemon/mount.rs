@@ -12,7 +12,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,8 +24,12 @@ use rustix::thread::CapabilitySet;
 
 use super::confine::unconfined;
 use super::mount_table::{Entry, MountId, MountTable};
+pub(super) use super::occupant::occupant;
+use super::occupant::{
+    FS_TYPE, answers_soon, is_dead, is_dead_mount, mount_table, ours_on, resolve,
+};
 use super::syscalls::{self, Work};
-use super::{Occupant, packages, privileges, watchers};
+use super::{packages, privileges, watchers};
 use crate::app::Failure;
 
 /// The FUSE device.
@@ -40,9 +43,6 @@ const FUSERMOUNT: &str = "fusermount3";
 
 /// A hint for messages.
 const WITHOUT: &str = "; `hpi list`, `hpi cat` and `hpi check` work without";
-
-/// Type of our mounts in the mount table.
-const FS_TYPE: &str = "fuse.hpimount";
 
 /// Timeout for the response of another mount.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -497,10 +497,6 @@ pub fn unmount(path: &Path) -> Result<(), Failure> {
     })
 }
 
-fn mount_table() -> Result<MountTable, Failure> {
-    MountTable::read().map_err(|error| Failure::Other("cannot read the mount table", error))
-}
-
 /// Checks that `path` can be a mount point, and makes it absolute. Removes a
 /// mount of hpimount whose daemon has died.
 ///
@@ -538,74 +534,6 @@ pub(super) fn mount_point(path: &Path) -> Result<PathBuf, Failure> {
         Ok(metadata) if !metadata.is_dir() => Err(unusable(&"is not a directory")),
         Ok(_) => Ok(point),
     }
-}
-
-/// Returns the mount that is visible at `point`, an absolute path, if it is one of
-/// hpimount.
-fn ours_on(point: &Path) -> Result<Option<MountId>, Failure> {
-    let table = mount_table()?;
-    let ours = table.topmost(point).filter(|top| top.fs_type == FS_TYPE);
-    Ok(ours.map(|top| top.id.clone()))
-}
-
-/// Makes a path absolute without accessing its last component, which may be a
-/// dead mount.
-fn resolve(path: &Path) -> io::Result<PathBuf> {
-    match fs::canonicalize(path) {
-        Err(error) if is_dead(&error) => {
-            let path = std::path::absolute(path)?;
-            match (path.parent(), path.file_name()) {
-                (Some(parent), Some(name)) => Ok(fs::canonicalize(parent)?.join(name)),
-                _ => Err(error),
-            }
-        }
-        other => other,
-    }
-}
-
-/// Returns whether a FUSE mount has lost its daemon.
-fn is_dead_mount(point: &Path) -> bool {
-    answers(point).is_err_and(|error| is_dead(&error))
-}
-
-/// Waits for a response of a FUSE mount. The kernel never answers `statfs` from
-/// its caches, unlike attributes and listings.
-fn answers(point: &Path) -> io::Result<()> {
-    Ok(rustix::fs::statfs(point).map(drop)?)
-}
-
-/// Like [`answers`], but waits for at most `patience`. A mount without a daemon
-/// fails at once, unless the kernel keeps a thread of the daemon in a hanging
-/// read.
-fn answers_soon(point: &Path, patience: Duration) -> io::Result<()> {
-    let (sender, receiver) = mpsc::channel();
-    let point = point.to_owned();
-    thread::Builder::new().spawn(move || sender.send(answers(&point)))?;
-    receiver
-        .recv_timeout(patience)
-        .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
-}
-
-/// Returns the occupant of `point`, an absolute path. A mount that has not
-/// answered after `patience` is [`Occupant::Silent`].
-pub(super) fn occupant(point: &Path, patience: Duration) -> Occupant {
-    let Ok(Some(_)) = ours_on(point) else {
-        return Occupant::Nothing;
-    };
-    match answers_soon(point, patience) {
-        Ok(()) => Occupant::Mount,
-        Err(error) if error.kind() == io::ErrorKind::TimedOut => Occupant::Silent,
-        // The next mount replaces a dead one.
-        Err(_) => Occupant::Nothing,
-    }
-}
-
-/// Returns whether an error comes from a FUSE mount without a daemon.
-fn is_dead(error: &io::Error) -> bool {
-    matches!(
-        Errno::from_io_error(error),
-        Some(Errno::NOTCONN | Errno::CONNABORTED)
-    )
 }
 
 #[cfg(test)]
