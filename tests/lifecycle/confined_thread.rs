@@ -64,8 +64,8 @@ fn a_confined_thread_cannot_change_modes_open_sockets_or_start_programs() {
             }),
         ),
         (
-            "a priority",
-            Box::new(|| system(rustix::process::setpriority_process(None, 5))),
+            "the priority of a process",
+            Box::new(|| system(rustix::process::setpriority_process(parent, 5))),
         ),
         (
             "an attribute",
