@@ -5,13 +5,14 @@ use std::io;
 
 use bytes::Bytes;
 
-use crate::names::Names;
+use crate::names::{Names, hex};
 use crate::object::{self, Object};
 use crate::origin::Origin;
 pub(super) use crate::origin::code_text;
 use hpimount_assets::view::{AssetContext, AssetKey, AssetRef};
 use hpimount_containers::text::to_windows_1252;
 use hpimount_containers::volume::AssetType;
+use hpimount_record::Value;
 
 /// Maximum total size of the assets that a report reads in bytes, counting repeated
 /// reads. An archive of the games has about ten million; a hostile one may list the
@@ -83,6 +84,11 @@ impl<'a> Archive<'a> {
     /// Returns the name of an asset, possibly empty.
     pub(super) fn name(&self, member: &Member) -> String {
         self.context.name_of(member.file).unwrap_or_default()
+    }
+
+    /// Returns the first cells of the rows about an asset: its id, and its name.
+    pub(super) fn key(&self, member: &Member) -> [Value; 2] {
+        [hex(member.asset.id), self.name(member).into()]
     }
 
     /// Returns the bytes of an asset, or `None` if it cannot be read.

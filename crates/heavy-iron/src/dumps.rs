@@ -19,7 +19,7 @@ const REPORT: ViewFormat = ViewFormat::new("reports", |_, context| {
             None => report.path.into(),
         };
         page.file(place, move |_: &(), context, out| {
-            (report.render)(context, out)
+            report.render(context, out)
         });
     }
     Ok(page.show((), None))

@@ -5,7 +5,7 @@ use std::fmt;
 
 use get_size2::GetSize;
 use hpimount_assets::view::context::{Shared, shared};
-use hpimount_assets::view::{AssetContext, NamedAsset, Table};
+use hpimount_assets::view::{AssetContext, NamedAsset};
 use hpimount_containers::hip::asset_id;
 use hpimount_containers::text::to_windows_1252;
 use hpimount_record::{Value, shortened};
@@ -74,20 +74,6 @@ impl Names<'_> {
         let hex: Vec<_> = ids.iter().map(|&id| IdCell(id).to_string()).collect();
         let shown: Vec<_> = ids.iter().map(|&id| self.name_or_id(id)).collect();
         [hex.join(" ").into(), shown.join("; ").into()]
-    }
-
-    /// Appends the cells of [`Names::pair`] to a row.
-    pub(super) fn cells(self, id: u32, table: &mut Table<'_>) {
-        table.cell(cell(id));
-        table.optional_text(self.find(id).as_deref());
-    }
-
-    /// Appends the cells of a link target to a row. Returns the target.
-    pub(super) fn target_cells(self, id: u32, table: &mut Table<'_>) -> Option<NamedAsset> {
-        let found = self.find_target(id);
-        table.cell(cell(id));
-        table.optional_text(found.as_ref().map(|found| found.name.as_str()));
-        found
     }
 }
 

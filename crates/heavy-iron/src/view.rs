@@ -3,16 +3,14 @@
 //! Views depend on the asset type in the archive; names for ids come from the same
 //! archive.
 
-use std::io::{self, Write};
-
 use bytes::Bytes;
 use get_size2::GetSize;
 use hpimount_record::Value;
 
 use crate::names::hex;
 use crate::origin::{Origin, code_text};
+use hpimount_assets::view::AssetContext;
 use hpimount_assets::view::page::Page;
-use hpimount_assets::view::{AssetContext, Table};
 use hpimount_containers::io::{Endian, Warnings};
 use hpimount_containers::text::has_extension;
 
@@ -38,27 +36,6 @@ pub(crate) fn page<M: GetSize + Send + Sync + 'static>(
         .fact("endian", endian)
         .fact("file_size", bytes.len());
     page
-}
-
-/// Creates a table with these columns.
-pub(crate) fn new_table<'w>(columns: &[String], out: &'w mut dyn Write) -> io::Result<Table<'w>> {
-    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-    Table::new(out, &columns)
-}
-
-/// Adds cells to a table.
-pub(crate) fn add_all<T: Into<Value>>(values: impl IntoIterator<Item = T>, table: &mut Table<'_>) {
-    for value in values {
-        match value.into() {
-            Value::Text(text) => table.text(&text),
-            value => table.cell(value),
-        };
-    }
-}
-
-/// Adds empty cells to a table.
-pub(crate) fn add_blanks(count: usize, table: &mut Table<'_>) {
-    add_all(std::iter::repeat_n(Value::Null, count), table);
 }
 
 /// Returns a list of values.

@@ -233,7 +233,7 @@ impl Part<'_> {
             }
             Self::Report(directory, report) => {
                 let context = Context::new(assets, directory);
-                written((report.render)(&context, out), &context)
+                written(report.render(&context, out), &context)
             }
             Self::Nothing => Ok(()),
         }

@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 use super::edit::Edit;
-use super::{AssetContext, AssetRef};
+use super::{AssetContext, AssetRef, Table, TableSink};
 
 /// A file in a converted tree that combines many assets.
 ///
@@ -17,14 +17,32 @@ pub struct Report {
     /// Returns true if the tree has the report, by the names and types of the entries
     /// alone. Reads nothing.
     pub applies: fn(&dyn AssetContext) -> bool,
-    /// Writes the report. The output is deterministic. Long reports are written
-    /// piecewise.
-    ///
-    /// # Errors
-    /// Returns the errors of the output, which end the rendering at once.
-    pub render: fn(&dyn AssetContext, &mut dyn Write) -> io::Result<()>,
+    /// What it consists of.
+    pub content: Content,
     /// Editing, if supported.
     pub edit: Option<Editing>,
+}
+
+/// What a report consists of, which is deterministic. Long reports are made piecewise. The
+/// functions return the errors of the output, which end the rendering at once.
+pub enum Content {
+    /// A table.
+    Table(fn(&dyn AssetContext, &mut dyn TableSink) -> io::Result<()>),
+    /// Another file.
+    Other(fn(&dyn AssetContext, &mut dyn Write) -> io::Result<()>),
+}
+
+impl Report {
+    /// Writes the report.
+    ///
+    /// # Errors
+    /// Returns the errors of the output.
+    pub fn render(&self, context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+        match self.content {
+            Content::Table(make) => make(context, &mut Table::to(out)),
+            Content::Other(write) => write(context, out),
+        }
+    }
 }
 
 /// Editing of a report.

@@ -8,6 +8,43 @@ use hpimount_record::{self as record, Record, Value};
 
 use super::Table;
 
+/// The receiver of a table that is made row by row, such as the writer of its file.
+pub trait TableSink {
+    /// Receives the names of the columns, before the rows.
+    ///
+    /// # Errors
+    /// Returns an error if no more of the table is received.
+    fn columns(&mut self, columns: &[&str]) -> io::Result<()>;
+
+    /// Receives a row: the values of the columns. Missing ones at its end are null.
+    ///
+    /// # Errors
+    /// Returns an error if no more of the table is received.
+    fn row(&mut self, row: Vec<Value>) -> io::Result<()>;
+}
+
+/// A table as TSV.
+impl TableSink for Table<'_> {
+    fn columns(&mut self, columns: &[&str]) -> io::Result<()> {
+        self.columns(columns)
+    }
+
+    fn row(&mut self, row: Vec<Value>) -> io::Result<()> {
+        for value in row {
+            match value {
+                Value::Text(text) => self.text(&text),
+                // A list is in one cell.
+                Value::List(values) => {
+                    let values: Vec<_> = values.iter().map(Value::to_string).collect();
+                    self.text(&values.join(" "))
+                }
+                value => self.cell(value),
+            };
+        }
+        self.end_row()
+    }
+}
+
 /// A table: its columns, and its lazily generated rows.
 pub struct Rows<'a> {
     /// The names of the columns.
@@ -92,23 +129,17 @@ impl<'a> Rows<'a> {
     /// # Errors
     /// Returns the errors of `out`.
     pub fn write(self, out: &mut dyn Write) -> io::Result<()> {
+        self.send(&mut Table::to(out))
+    }
+
+    /// Sends the table to a receiver.
+    ///
+    /// # Errors
+    /// Returns the errors of the receiver.
+    pub fn send(mut self, to: &mut dyn TableSink) -> io::Result<()> {
         let columns: Vec<&str> = self.columns.iter().map(AsRef::as_ref).collect();
-        let mut table = Table::new(out, &columns)?;
-        for row in self.rows {
-            for value in row {
-                match value {
-                    Value::Text(text) => table.text(&text),
-                    // A list is in one cell.
-                    Value::List(values) => {
-                        let values: Vec<_> = values.iter().map(Value::to_string).collect();
-                        table.text(&values.join(" "))
-                    }
-                    value => table.cell(value),
-                };
-            }
-            table.end_row()?;
-        }
-        Ok(())
+        to.columns(&columns)?;
+        self.rows.try_for_each(|row| to.row(row))
     }
 }
 

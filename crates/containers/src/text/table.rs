@@ -20,21 +20,33 @@ pub struct Table<'w> {
 }
 
 impl<'w> Table<'w> {
-    /// Writes the line with the column names.
+    /// Creates a table without columns, which come first.
+    pub fn to(out: &'w mut dyn Write) -> Self {
+        Self {
+            out,
+            row: String::new(),
+            columns: 0,
+            cells: 0,
+        }
+    }
+
+    /// Creates a table with these columns.
     ///
     /// # Errors
     /// Returns the errors of `out`.
     pub fn new(out: &'w mut dyn Write, columns: &[&str]) -> io::Result<Self> {
-        let mut row = columns.join("\t");
-        row.push('\n');
-        out.write_all(row.as_bytes())?;
-        row.clear();
-        Ok(Self {
-            out,
-            row,
-            columns: columns.len(),
-            cells: 0,
-        })
+        let mut table = Self::to(out);
+        table.columns(columns)?;
+        Ok(table)
+    }
+
+    /// Writes the line with the column names.
+    ///
+    /// # Errors
+    /// Returns the errors of the writer.
+    pub fn columns(&mut self, columns: &[&str]) -> io::Result<()> {
+        self.columns = columns.len();
+        self.out.write_all((columns.join("\t") + "\n").as_bytes())
     }
 
     /// Adds a cell that shows a number or another value without text in it.

@@ -15,7 +15,7 @@ use super::document::{self, Document};
 use super::map::binary::{self, Placed};
 use super::map::instance::{self, Instance};
 use super::models::SECTIONS;
-use hpimount_assets::view::report::{References, Report, write_readme};
+use hpimount_assets::view::report::{Content, References, Report, write_readme};
 use hpimount_assets::view::{AssetContext, AssetRef, Table};
 
 /// Maximum size of the files that are read for a table, four times as much as the
@@ -27,7 +27,7 @@ pub const REPORTS: &[Report] = &[
     Report {
         path: "tables/models.tsv",
         applies: |context| !files(context, "ide").is_empty(),
-        render: models,
+        content: Content::Other(models),
         edit: Some(edits::MODELS),
     },
     Report {
@@ -37,43 +37,43 @@ pub const REPORTS: &[Report] = &[
                 .iter()
                 .any(|one| !files(context, one).is_empty())
         },
-        render: |context, out| write_readme(REPORTS, context, out),
+        content: Content::Other(|context, out| write_readme(REPORTS, context, out)),
         edit: None,
     },
     Report {
         path: "tables/txdp.tsv",
         applies: |context| !files(context, "ide").is_empty(),
-        render: parents,
+        content: Content::Other(parents),
         edit: None,
     },
     Report {
         path: "tables/placements.tsv",
         applies: |context| !files(context, "ipl").is_empty(),
-        render: placements,
+        content: Content::Other(placements),
         edit: Some(edits::PLACEMENTS),
     },
     Report {
         path: "tables/references.tsv",
         applies: |context| !files(context, "ide").is_empty(),
-        render: references::references,
+        content: Content::Other(references::references),
         edit: None,
     },
     Report {
         path: "tables/missing.tsv",
         applies: |context| !files(context, "ide").is_empty(),
-        render: references::missing,
+        content: Content::Other(references::missing),
         edit: None,
     },
     Report {
         path: "tables/cars.tsv",
         applies: |context| !files(context, "ide").is_empty(),
-        render: listed::cars,
+        content: Content::Other(listed::cars),
         edit: Some(edits::CARS),
     },
     Report {
         path: "tables/peds.tsv",
         applies: |context| !files(context, "ide").is_empty(),
-        render: listed::peds,
+        content: Content::Other(listed::peds),
         edit: Some(edits::PEDS),
     },
     Report {
@@ -83,13 +83,13 @@ pub const REPORTS: &[Report] = &[
                 .iter()
                 .any(|one| !files(context, one).is_empty())
         },
-        render: listed::zones,
+        content: Content::Other(listed::zones),
         edit: Some(edits::ZONES),
     },
     Report {
         path: "tables/textures.tsv",
         applies: |context| !files(context, "txd").is_empty(),
-        render: listed::textures,
+        content: Content::Other(listed::textures),
         edit: None,
     },
     Report {
@@ -99,7 +99,7 @@ pub const REPORTS: &[Report] = &[
                 .iter()
                 .any(|one| !files(context, one).is_empty())
         },
-        render: listed::texts,
+        content: Content::Other(listed::texts),
         edit: Some(edits::TEXTS),
     },
 ];

@@ -17,7 +17,7 @@ use crate::object::{
 use crate::origin::{Origin, code_text};
 use crate::parts::{Part, kind_of};
 use crate::record::{self, Rows as Records};
-use crate::view::{self, add_all, name_of};
+use crate::view::{self, name_of};
 use crate::{Facts, Game};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
@@ -25,7 +25,7 @@ use hpimount_assets::view::edit::{Counted, Elements, Form, Place, Rule, Selector
 use hpimount_assets::view::import::Editable;
 use hpimount_assets::view::node::{self, Entry, Node, Nodes};
 use hpimount_assets::view::page::{Page, Rows};
-use hpimount_assets::view::{self as assets, AssetContext, Opened, Table, ViewFormat};
+use hpimount_assets::view::{self as assets, AssetContext, Opened, ViewFormat};
 use hpimount_containers::io::{Endian, Error};
 use hpimount_containers::text::windows_1252;
 
@@ -564,23 +564,13 @@ pub(crate) const PARAMETERS: [&str; 8] = [
 pub(crate) const WORDS: [&str; 2] = ["event_word", "send_word"];
 
 /// Returns the cells of a link's parameters.
-fn parameters(link: &Link, names: Names<'_>) -> Vec<Value> {
+pub(crate) fn parameters(link: &Link, names: Names<'_>) -> Vec<Value> {
     let words = link.parameters.iter();
     let words = words.map(|&bits| fields::parameter(bits, names, Value::from));
     let mut row: Vec<_> = words.collect();
     row.extend(names.pair(link.parameter_asset));
     row.extend(names.pair(link.check_asset));
     row
-}
-
-/// Appends the parameters of a link to a row.
-pub(crate) fn parameter_cells(link: &Link, names: Names<'_>, table: &mut Table<'_>) {
-    add_all(parameters(link, names), table);
-}
-
-/// Appends the words for a link's events to a row.
-pub(crate) fn word_cells(link: &Link, game: Game, table: &mut Table<'_>) {
-    add_all(link.event_words(game).map(Value::from), table);
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! `errors.tsv`: the unreadable assets, with reasons.
 
-use std::io::{self, Write};
+use std::io;
 
 use crate::FORMATS;
 use crate::archive::Archive;
-use crate::names::IdCell;
-use hpimount_assets::view::{AssetContext, Table};
+use hpimount_assets::view::{AssetContext, TableSink};
 
 /// Returns whether assets of a type are shown.
 pub(super) fn is_shown(code: [u8; 4]) -> bool {
@@ -14,9 +13,9 @@ pub(super) fn is_shown(code: [u8; 4]) -> bool {
 }
 
 /// Writes the table, in the order of the archive.
-pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let archive = Archive::new(context);
-    let mut table = Table::new(out, &["id", "name", "type", "file", "error"])?;
+    out.columns(&["id", "name", "type", "file", "error"])?;
     for member in archive.of_type(is_shown) {
         // Parsing counts as reading.
         archive.count(member.file)?;
@@ -28,10 +27,9 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
         let Some(error) = error else {
             continue;
         };
-        table.cell(IdCell(member.asset.id));
-        table.text(&archive.name(&member)).text(&member.code());
-        table.text(&context.path_of(member.file)).text(&error);
-        table.end_row()?;
+        let [id, name] = archive.key(&member);
+        let (code, path) = (member.code().into(), context.path_of(member.file).into());
+        out.row(vec![id, name, code, path, error.into()])?;
     }
     Ok(())
 }

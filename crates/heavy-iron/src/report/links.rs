@@ -1,24 +1,25 @@
 //! `tables/links.tsv` and `tables/links_in.tsv`: the events that objects send
 //! to each other.
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::Arc;
 
 use crate::Game;
 use crate::archive::{Archive, code_text};
-use crate::names::{IdCell, Names};
-use crate::object::view::{PARAMETERS, WORDS, parameter_cells, word_cells};
+use crate::names::{Names, hex};
+use crate::object::view::{PARAMETERS, WORDS, parameters};
 use crate::object::{Link, is_object};
 use hpimount_assets::view::context::shared;
 use hpimount_assets::view::report::{Reference, VisitReference};
-use hpimount_assets::view::{AssetContext, AssetRef, Shared, Table};
+use hpimount_assets::view::{AssetContext, AssetRef, Shared, TableSink};
+use hpimount_record::Value;
 
 /// Maximum number of links sorted by target. All archives of a game together have half
 /// of it.
 const MAX_LINKS: usize = 1 << 18;
 
 /// Writes `links.tsv`, in the order of the archive.
-pub(super) fn outgoing(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn outgoing(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let archive = Archive::new(context);
     let columns = [
         "source",
@@ -33,7 +34,7 @@ pub(super) fn outgoing(context: &dyn AssetContext, out: &mut dyn Write) -> io::R
         "send",
         "send_id",
     ];
-    let mut table = Table::new(out, &[&columns[..], &PARAMETERS, &WORDS].concat())?;
+    out.columns(&[&columns[..], &PARAMETERS, &WORDS].concat())?;
     for member in archive.of_type(is_object) {
         let Some(object) = archive.object(&member)? else {
             continue;
@@ -41,18 +42,18 @@ pub(super) fn outgoing(context: &dyn AssetContext, out: &mut dyn Write) -> io::R
         if object.links.is_empty() {
             continue;
         }
-        let name = archive.name(&member);
+        let [id, name] = archive.key(&member);
+        let source = [id, name, member.code().into()];
         let game = member.origin().facts.game;
         for (index, link) in object.links.iter().enumerate() {
             let [event, send] = link.event_names(game);
-            table.cell(IdCell(member.asset.id));
-            table.text(&name).text(&member.code()).cell(index);
-            table.optional(event).cell(link.source_event);
-            end_cells(link.target, archive.names(), &mut table);
-            table.optional(send).cell(link.target_event);
-            parameter_cells(link, archive.names(), &mut table);
-            word_cells(link, game, &mut table);
-            table.end_row()?;
+            let mut row = source.to_vec();
+            row.extend([index.into(), event.into(), link.source_event.into()]);
+            row.extend(target(link, archive.names()));
+            row.extend([send.into(), link.target_event.into()]);
+            row.extend(parameters(link, archive.names()));
+            row.extend(link.event_words(game).map(Value::from));
+            out.row(row)?;
         }
     }
     Ok(())
@@ -139,7 +140,7 @@ impl ByTarget {
 }
 
 /// Writes `links_in.tsv`, sorted by target id.
-pub(super) fn incoming(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn incoming(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let columns = [
         "target",
         "target_name",
@@ -154,19 +155,21 @@ pub(super) fn incoming(context: &dyn AssetContext, out: &mut dyn Write) -> io::R
     ];
     let archive = Archive::new(context);
     let by_target = by_target(context)?;
-    let mut table = Table::new(out, &[&columns[..], &PARAMETERS, &WORDS].concat())?;
+    out.columns(&[&columns[..], &PARAMETERS, &WORDS].concat())?;
     for Incoming { source, game, link } in &by_target.links {
         let [event, send] = link.event_names(*game);
-        end_cells(link.target, archive.names(), &mut table);
-        table.optional(send).cell(link.target_event);
+        let mut row = Vec::from(target(link, archive.names()));
+        row.extend([send.into(), link.target_event.into()]);
         let source = archive.member(*source);
-        table.optional(source.as_ref().map(|one| IdCell(one.asset.id)));
-        table.optional_text(source.as_ref().map(|one| archive.name(one)).as_deref());
-        table.optional_text(source.map(|one| one.code()).as_deref());
-        table.optional(event).cell(link.source_event);
-        parameter_cells(link, archive.names(), &mut table);
-        word_cells(link, *game, &mut table);
-        table.end_row()?;
+        let source = source.map(|source| {
+            let [id, name] = archive.key(&source);
+            [id, name, source.code().into()]
+        });
+        row.extend(source.unwrap_or([const { Value::Null }; 3]));
+        row.extend([event.into(), link.source_event.into()]);
+        row.extend(parameters(link, archive.names()));
+        row.extend(link.event_words(*game).map(Value::from));
+        out.row(row)?;
     }
     Ok(())
 }
@@ -181,9 +184,10 @@ fn by_target(context: &dyn AssetContext) -> io::Result<Arc<ByTarget>> {
     }
 }
 
-/// Appends the cells of a target: id, name and type. They are empty for id 0.
-fn end_cells(id: u32, names: Names<'_>, table: &mut Table<'_>) {
-    let found = names.target_cells(id, table);
-    let code = found.and_then(|found| found.code);
-    table.optional_text(code.map(code_text).as_deref());
+/// Returns the cells of a target: id, name and type. They are empty for id 0.
+fn target(link: &Link, names: Names<'_>) -> [Value; 3] {
+    let found = names.find_target(link.target);
+    let (name, code) = found.map(|found| (found.name, found.code)).unzip();
+    let id = (link.target != 0).then(|| hex(link.target));
+    [id.into(), name.into(), code.flatten().map(code_text).into()]
 }

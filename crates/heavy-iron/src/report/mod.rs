@@ -21,7 +21,7 @@ mod types;
 use crate::object::is_object;
 use crate::table_view::is_table;
 use hpimount_assets::view::AssetContext;
-use hpimount_assets::view::report::{References, Report, write_readme};
+use hpimount_assets::view::report::{Content, References, Report, write_readme};
 
 /// Returns whether the archive has an asset whose type matches `wants`.
 fn has(context: &dyn AssetContext, wants: fn([u8; 4]) -> bool) -> bool {
@@ -47,7 +47,7 @@ macro_rules! table {
         Report {
             path: concat!("tables/", $name, ".tsv"),
             applies: |context| has_type(context, *$code),
-            render: |context, out| $module::$write(context, *$code, out),
+            content: Content::Table(|context, out| $module::$write(context, *$code, out)),
             edit: $edit,
         }
     };
@@ -59,7 +59,7 @@ macro_rules! records {
         Report {
             path: concat!("tables/", $name, "_", $list, ".tsv"),
             applies: |context| has_type(context, *$code),
-            render: |context, out| objects::records(context, (*$code, $list), out),
+            content: Content::Table(|context, out| objects::records(context, (*$code, $list), out)),
             edit: Some(edits::records_table(|context, shown, edited| {
                 edits::records(context, $list, (shown, edited))
             })),
@@ -72,79 +72,79 @@ pub const REPORTS: &[Report] = &[
     Report {
         path: "level.glb",
         applies: |context| has(context, level::is_shown),
-        render: level::write,
+        content: Content::Other(level::write),
         edit: Some(level_edit::LEVEL),
     },
     Report {
         path: "checks.txt",
         applies: |context| has(context, errors::is_shown),
-        render: checks::write,
+        content: Content::Other(checks::write),
         edit: None,
     },
     Report {
         path: "errors.tsv",
         applies: |context| has(context, errors::is_shown),
-        render: errors::write,
+        content: Content::Table(errors::write),
         edit: None,
     },
     Report {
         path: "texts.tsv",
         applies: |context| has(context, texts::is_text),
-        render: texts::write,
+        content: Content::Table(texts::write),
         edit: Some(edits::TEXTS),
     },
     Report {
         path: "tables/README.txt",
         applies: |context| has(context, is_object) || has(context, is_table),
-        render: |context, out| write_readme(REPORTS, context, out),
+        content: Content::Other(|context, out| write_readme(REPORTS, context, out)),
         edit: None,
     },
     Report {
         path: "tables/links.tsv",
         applies: |context| has(context, is_object),
-        render: links::outgoing,
+        content: Content::Table(links::outgoing),
         edit: Some(edits::LINKS_TABLE),
     },
     Report {
         path: "tables/links_in.tsv",
         applies: |context| has(context, is_object),
-        render: links::incoming,
+        content: Content::Table(links::incoming),
         edit: None,
     },
     Report {
         path: "tables/placements.tsv",
         applies: |context| has(context, placements::is_placed),
-        render: placements::write,
+        content: Content::Table(placements::write),
         edit: Some(edits::PLACEMENTS),
     },
     Report {
         path: "tables/placements.png",
         applies: |context| has(context, placements::is_placed),
-        render: placements::map,
+        content: Content::Other(placements::map),
         edit: None,
     },
     Report {
         path: "tables/screen.tsv",
         applies: screen::applies,
-        render: screen::write,
+        content: Content::Table(screen::write),
         edit: None,
     },
     Report {
         path: "tables/screen.png",
         applies: screen::applies,
-        render: screen::draw,
+        content: Content::Other(screen::draw),
         edit: None,
     },
     Report {
         path: "tables/refs.tsv",
         applies: |context| has(context, references::refers),
-        render: references::write,
+        content: Content::Table(references::write),
         edit: None,
     },
     Report {
         path: "tables/SNDI.tsv",
         applies: |context| has_type(context, *b"SNDI"),
-        render: types::sounds,
+        content: Content::Table(types::sounds),
         edit: None,
     },
     table!(types::tables "ALST", b"ALST"),
@@ -160,7 +160,7 @@ pub const REPORTS: &[Report] = &[
     Report {
         path: "tables/MINF_parameters.tsv",
         applies: |context| has_type(context, *b"MINF"),
-        render: types::parameters,
+        content: Content::Table(types::parameters),
         edit: Some(edits::PARAMETERS),
     },
     table!(types::tables "MRKR", b"MRKR"),

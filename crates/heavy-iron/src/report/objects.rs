@@ -2,20 +2,20 @@
 //! platforms (FORMATS, HIP assets 10).
 
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io;
 
-use super::placements::Placed;
+use super::placements::{self, Placed};
 use super::shapes::Extent;
 use crate::archive::{Archive, Member};
 use crate::fields::{Words, cells, columns, plain};
-use crate::names::{IdCell, Names};
+use crate::names::{Names, hex};
 use crate::object::is_entity;
 use crate::object::view::{RecordWords, Typed};
 use crate::parts::{BODY, DYNA, ENTITY, Part};
 use crate::record::{Column, Value};
 use crate::table_view::sheet::MAX_LISTED;
-use crate::view::{add_all, add_blanks, new_table};
-use hpimount_assets::view::{AssetContext, Table};
+use hpimount_assets::view::{AssetContext, TableSink};
+use hpimount_record::Value as Cell;
 
 /// Maximum number of move points in the path of a platform.
 const MAX_PATH: usize = 64;
@@ -27,7 +27,7 @@ pub(super) const PLACE: [&str; 8] = ["x", "y", "z", "yaw", "pitch", "roll", "mod
 pub(super) fn write(
     context: &dyn AssetContext,
     code: [u8; 4],
-    out: &mut dyn Write,
+    out: &mut dyn TableSink,
 ) -> io::Result<()> {
     let reader = Reader::new(context, code);
     let groups = reader.groups()?;
@@ -49,29 +49,29 @@ pub(super) fn write(
     if has_list {
         columns.extend(["list", "list_name"].map(str::to_owned));
     }
-    let mut table = new_table(&columns, out)?;
+    out.columns(&columns.iter().map(String::as_str).collect::<Vec<_>>())?;
     let names = reader.archive.names();
     reader.each(|member, typed| {
-        table.cell(IdCell(member.asset.id));
-        table.text(&reader.archive.name(member));
-        let placed = Placed::of(&typed.object);
+        let mut row = Vec::from(reader.archive.key(member));
         if is_entity {
-            place_cells(placed.as_ref(), names, &mut table);
+            row.extend(place(Placed::of(&typed.object).as_ref(), names));
         }
         match &code {
-            b"TRIG" => Extent::of(&typed.object).add_cells(&mut table),
-            b"PLAT" => Path::of(typed, &paths).add_cells(names, &mut table),
+            b"TRIG" => row.extend(Extent::of(&typed.object).cells()),
+            b"PLAT" => row.extend(Path::of(typed, &paths).cells(names)),
             _ => {}
         }
         for group in &groups {
-            group.add_cells(typed, names, &mut table);
+            let parts = typed.object.parts.iter();
+            let parts: Vec<_> = parts.filter(|part| group.is_of(part)).collect();
+            group.add_cells(&parts, typed, names, &mut row);
         }
         if has_list {
             let list = typed.object.list.iter().take(MAX_LISTED);
             let list: Vec<_> = list.filter_map(|record| record.number("id")).collect();
-            add_all(names.pair_of_all(&list), &mut table);
+            row.extend(names.pair_of_all(&list));
         }
-        table.end_row()
+        out.row(row)
     })
 }
 
@@ -79,7 +79,7 @@ pub(super) fn write(
 pub(super) fn fields(
     context: &dyn AssetContext,
     code: [u8; 4],
-    out: &mut dyn Write,
+    out: &mut dyn TableSink,
 ) -> io::Result<()> {
     let reader = Reader::new(context, code);
     let names = reader.archive.names();
@@ -91,27 +91,22 @@ pub(super) fn fields(
         "value",
         "value_name",
     ];
-    let mut table = Table::new(out, &columns)?;
+    out.columns(&columns)?;
     reader.each(|member, typed| {
-        let name = reader.archive.name(member);
+        let key = reader.archive.key(member);
         let kind = typed.object.dyna.map(|dyna| dyna.name);
         let parts = typed.object.parts.iter();
         let fields = parts.flat_map(|part| part.record.placed().map(move |field| (part, field)));
         for (part, (column, _, value)) in fields {
-            table.cell(IdCell(member.asset.id));
-            table.text(&name).optional_text(kind);
-            table.text(&(prefix(part) + column.name));
+            let mut row = key.to_vec();
+            row.extend([kind.into(), (prefix(part) + column.name).into()]);
             let words = typed.meaning(column, value);
             match (value, words.filter(|meaning| meaning.beside.is_none())) {
-                (_, Some(words)) => {
-                    table.text(&words.text.to_string()).cell("");
-                }
-                (Value::Id(id), None) => names.cells(id, &mut table),
-                (value, None) => {
-                    table.text(&text_of(value, names)).cell("");
-                }
+                (_, Some(words)) => row.push(words.text),
+                (Value::Id(id), None) => row.extend(names.pair(id)),
+                (value, None) => row.push(cell(value, names)),
             }
-            table.end_row()?;
+            out.row(row)?;
         }
         Ok(())
     })
@@ -132,7 +127,7 @@ fn prefix(part: &Part) -> String {
 pub(super) fn items(
     context: &dyn AssetContext,
     code: [u8; 4],
-    out: &mut dyn Write,
+    out: &mut dyn TableSink,
 ) -> io::Result<()> {
     elements(context, code, out, |typed, visit| {
         let parts = typed.object.parts.iter();
@@ -146,7 +141,7 @@ pub(super) fn items(
 pub(super) fn records(
     context: &dyn AssetContext,
     (code, list): ([u8; 4], &str),
-    out: &mut dyn Write,
+    out: &mut dyn TableSink,
 ) -> io::Result<()> {
     elements(context, code, out, |typed, visit| {
         let lists = typed.object.lists.iter();
@@ -167,7 +162,7 @@ type VisitElement<'v> = &'v mut dyn FnMut(usize, &Part, &dyn Words) -> io::Resul
 fn elements(
     context: &dyn AssetContext,
     code: [u8; 4],
-    out: &mut dyn Write,
+    out: &mut dyn TableSink,
     each: impl Fn(&Typed, VisitElement<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     let reader = Reader::new(context, code);
@@ -183,44 +178,48 @@ fn elements(
     })?;
     let mut columns = ["asset", "asset_name", "index"].map(str::to_owned).to_vec();
     group.add_names(&mut columns);
-    let mut table = new_table(&columns, out)?;
+    out.columns(&columns.iter().map(String::as_str).collect::<Vec<_>>())?;
     let names = reader.archive.names();
     reader.each(|member, typed| {
-        let name = reader.archive.name(member);
+        let key = reader.archive.key(member);
         each(typed, &mut |index, part, words| {
-            table.cell(IdCell(member.asset.id));
-            table.text(&name).cell(index);
-            group.add_cells_of(&[part], words, names, &mut table);
-            table.end_row()
+            let mut row = key.to_vec();
+            row.push(index.into());
+            group.add_cells(&[part], words, names, &mut row);
+            out.row(row)
         })
     })
 }
 
-/// Returns a value as text. The components of vectors are separated by spaces.
-fn text_of(value: Value, names: Names<'_>) -> String {
+/// Returns a value as one cell.
+fn cell(value: Value, names: Names<'_>) -> Cell {
     if let Value::Id(id) = value {
-        return IdCell(id).to_string();
+        return hex(id);
     }
-    let mut texts = Vec::new();
-    plain(value, names).into_leaves(&mut |part| {
-        texts.push(match part {
-            hpimount_record::Value::Float(number) if !number.is_finite() => "null".to_owned(),
-            part => part.to_string(),
-        });
-    });
-    texts.join(" ")
+    let mut parts = Vec::new();
+    plain(value, names).into_leaves(&mut |part| parts.push(finite(part)));
+    match parts.len() {
+        1 => parts.remove(0),
+        _ => Cell::List(parts),
+    }
 }
 
-fn place_cells(placed: Option<&Placed>, names: Names<'_>, table: &mut Table<'_>) {
-    let Some(placed) = placed else {
-        return add_blanks(PLACE.len(), table);
-    };
-    add_all(placed.position, table);
-    match placed.angles {
-        Some(angles) => add_all(angles, table),
-        None => add_blanks(3, table),
+/// Returns a cell with the text `null` for a number that is not finite.
+fn finite(cell: Cell) -> Cell {
+    match cell {
+        Cell::Float(number) if !number.is_finite() => "null".into(),
+        cell => cell,
     }
-    names.cells(placed.model, table);
+}
+
+/// Returns the cells of [`PLACE`].
+fn place(placed: Option<&Placed>, names: Names<'_>) -> impl Iterator<Item = Cell> {
+    let triples = [
+        placed.map(|placed| placed.position),
+        placed.and_then(|placed| placed.angles),
+    ];
+    let model = names.pair(placed.map_or(0, |placed| placed.model));
+    triples.into_iter().flat_map(placements::parts).chain(model)
 }
 
 /// Reads the objects of a type.
@@ -364,40 +363,27 @@ impl Group {
         }));
     }
 
-    fn add_cells(&self, typed: &Typed, names: Names<'_>, table: &mut Table<'_>) {
-        let parts = typed.object.parts.iter();
-        let parts: Vec<_> = parts.filter(|part| self.is_of(part)).collect();
-        self.add_cells_of(&parts, typed, names, table);
-    }
-
-    fn add_cells_of(
-        &self,
-        parts: &[&Part],
-        words: &dyn Words,
-        names: Names<'_>,
-        table: &mut Table<'_>,
-    ) {
+    /// Adds the cells of parts of an object to its row.
+    fn add_cells(&self, parts: &[&Part], words: &dyn Words, names: Names<'_>, row: &mut Vec<Cell>) {
         if self.has_kind {
-            table.optional_text(parts.iter().find_map(|part| part.kind));
+            row.push(parts.iter().find_map(|part| part.kind).into());
         }
         for field in &self.fields {
             let name = field.column.name;
             let value = parts.iter().find_map(|part| part.record.get(name));
             let Some(value) = value else {
-                add_blanks(field.names().len(), table);
+                row.extend(std::iter::repeat_n(Cell::Null, field.names().len()));
                 continue;
             };
             match words.meaning(&field.column, value) {
                 Some(meaning) => {
-                    if meaning.beside.is_some() {
-                        table.text(&text_of(value, names));
-                    }
-                    table.text(&meaning.text.to_string());
+                    row.extend(meaning.beside.map(|_| cell(value, names)));
+                    row.push(meaning.text);
                 }
                 None => {
-                    add_all(cells(value, names), table);
+                    row.extend(cells(value, names));
                     if field.has_words && !matches!(value, Value::Id(_)) {
-                        table.cell("");
+                        row.push(Cell::Null);
                     }
                 }
             }
@@ -450,12 +436,11 @@ impl Path {
         path
     }
 
-    fn add_cells(&self, names: Names<'_>, table: &mut Table<'_>) {
-        add_all(names.pair_of_all(&self.ids), table);
-        let points = self.points.iter();
-        let points: Vec<_> = points
-            .map(|&point| text_of(Value::Vec3(point), names))
-            .collect();
-        table.text(&points.join("; "));
+    /// Returns the cells of [`Path::COLUMNS`].
+    fn cells(&self, names: Names<'_>) -> [Cell; Self::COLUMNS.len()] {
+        let [ids, shown] = names.pair_of_all(&self.ids);
+        let point = |point: &[f32; 3]| point.map(|part| finite(part.into()).to_string()).join(" ");
+        let points: Vec<_> = self.points.iter().map(point).collect();
+        [ids, shown, points.join("; ").into()]
     }
 }

@@ -4,14 +4,13 @@
 use std::io::{self, Write};
 
 use crate::archive::{Archive, Member};
-use crate::names::IdCell;
 use crate::object::{Object, is_object};
 use crate::record::Value;
 use crate::tables::parse_marker;
-use crate::view::{add_all, add_blanks};
 use hpimount_assets::model::math::finite;
 use hpimount_assets::model::{Picture, Pixels, png};
-use hpimount_assets::view::{AssetContext, Table};
+use hpimount_assets::view::{AssetContext, TableSink};
+use hpimount_record::Value as Cell;
 
 const COLUMNS: [&str; 14] = [
     "id",
@@ -36,26 +35,26 @@ pub(super) fn is_placed(code: [u8; 4]) -> bool {
 }
 
 /// Writes the table in archive order.
-pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let archive = Archive::new(context);
-    let mut table = Table::new(out, &COLUMNS)?;
+    out.columns(&COLUMNS)?;
     for member in archive.of_type(is_placed) {
         let Some(placed) = placement_of(&archive, &member)? else {
             continue;
         };
-        table.cell(IdCell(member.asset.id));
-        table.text(&archive.name(&member)).text(&member.code());
-        add_all(placed.position, &mut table);
-        for triple in [placed.angles, placed.scale] {
-            match triple {
-                Some(values) => add_all(values, &mut table),
-                None => add_blanks(3, &mut table),
-            }
-        }
-        archive.names().cells(placed.model, &mut table);
-        table.end_row()?;
+        let mut row = Vec::from(archive.key(&member));
+        row.push(member.code().into());
+        let triples = [Some(placed.position), placed.angles, placed.scale];
+        row.extend(triples.into_iter().flat_map(parts));
+        row.extend(archive.names().pair(placed.model));
+        out.row(row)?;
     }
     Ok(())
+}
+
+/// Returns the cells of three numbers, which may be missing.
+pub(super) fn parts(vector: Option<[f32; 3]>) -> [Cell; 3] {
+    vector.map_or([const { Cell::Null }; 3], |vector| vector.map(Cell::from))
 }
 
 /// Width and height of the map, its margin, and the width of a dot, in pixels.

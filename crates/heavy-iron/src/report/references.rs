@@ -1,17 +1,17 @@
 //! `tables/refs.tsv`: the references between assets, and which are missing.
 
-use std::io::{self, Write};
+use std::io;
 
 use bytes::Bytes;
 
 use crate::archive::{Archive, Member, code_text, stored};
 use crate::model::textures::texture_ids;
-use crate::names::IdCell;
+use crate::names::hex;
 use crate::object::{Object, is_object};
 use crate::table_view::{self as view, Sheets};
 use crate::{model, text};
 use hpimount_assets::view::report::{self, VisitReference};
-use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, Table};
+use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, TableSink};
 use hpimount_containers::hip::asset_id;
 use hpimount_containers::io::Endian;
 
@@ -208,7 +208,7 @@ pub(super) fn refers(code: [u8; 4]) -> bool {
 }
 
 /// Writes the table in archive order.
-pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let archive = Archive::new(context);
     let columns = [
         "id",
@@ -222,7 +222,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
         "archive",
         "state",
     ];
-    let mut table = Table::new(out, &columns)?;
+    out.columns(&columns)?;
     each_of_all(&archive, &mut |member, reference| {
         let Ends {
             names: [from, to],
@@ -230,18 +230,18 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
             to_type,
             resolved_in,
         } = Ends::new(&archive, member, reference);
-        table.cell(IdCell(from_id)).text(&from).text(&member.code());
-        table.text(reference.field);
-        table.cell(Kind::of(member.asset.code, reference.field).name());
-        table.cell(IdCell(to_id)).text(&to);
-        table.optional_text(to_type.as_deref());
-        table.optional_text(resolved_in.as_deref());
-        table.cell(if reference.found.is_some() {
-            ""
-        } else {
-            "missing"
-        });
-        table.end_row()
+        out.row(vec![
+            hex(from_id),
+            from.into(),
+            member.code().into(),
+            reference.field.into(),
+            Kind::of(member.asset.code, reference.field).name().into(),
+            hex(to_id),
+            to.into(),
+            to_type.into(),
+            resolved_in.into(),
+            reference.found.is_none().then_some("missing").into(),
+        ])
     })
 }
 

@@ -5,14 +5,12 @@ use std::io::{self, Write};
 
 use crate::archive::{Archive, Member};
 use crate::model::textures;
-use crate::names::IdCell;
 use crate::object::Object;
 use crate::record::Value;
 use crate::text;
-use crate::view::add_all;
 use hpimount_assets::model::math::finite;
 use hpimount_assets::model::{Picture, Pixels, Reservation, png};
-use hpimount_assets::view::{AssetContext, Table};
+use hpimount_assets::view::{AssetContext, TableSink};
 use hpimount_containers::hip::asset_id;
 use hpimount_containers::volume::AssetType;
 use hpimount_renderware::texture::export::picture;
@@ -70,24 +68,22 @@ fn is_shown(asset: AssetType) -> bool {
 }
 
 /// Writes the table in archive order.
-pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let archive = Archive::new(context);
     let names = archive.names();
-    let mut table = Table::new(out, &COLUMNS)?;
+    out.columns(&COLUMNS)?;
     each(&archive, |member, element| {
-        table.cell(IdCell(member.asset.id));
-        table.text(&archive.name(member)).text(element.kind);
-        add_all(element.position, &mut table);
-        add_all(element.size, &mut table);
-        names.cells(element.text, &mut table);
-        table.optional_text(text_of(&archive, element.text)?.as_deref());
-        for id in [element.image, element.model]
-            .into_iter()
-            .chain(element.motions)
-        {
-            names.cells(id, &mut table);
+        let mut row = Vec::from(archive.key(member));
+        row.push(element.kind.into());
+        row.extend(element.position.map(Into::into));
+        row.extend(element.size.map(Into::into));
+        row.extend(names.pair(element.text));
+        row.push(text_of(&archive, element.text)?.into());
+        let [selected, unselected] = element.motions;
+        for id in [element.image, element.model, selected, unselected] {
+            row.extend(names.pair(id));
         }
-        table.end_row()
+        out.row(row)
     })
 }
 

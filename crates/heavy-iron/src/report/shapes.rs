@@ -1,14 +1,13 @@
 //! Positions and extents of triggers (FORMATS, HIP assets 6).
 
-use super::placements::Placed;
+use super::placements::{Placed, parts};
 use crate::model::level::{Mark, object_transform};
 use crate::model::outline;
 use crate::object::{Object, trigger_shape};
 use crate::record::Value;
-use crate::view::{add_all, add_blanks};
 use hpimount_assets::model::Transform;
 use hpimount_assets::model::math::{add, finite, subtract};
-use hpimount_assets::view::Table;
+use hpimount_record::Value as Cell;
 
 /// The extent of a trigger.
 pub(super) struct Extent {
@@ -63,30 +62,19 @@ impl Extent {
         Some(Mark { transform, lines })
     }
 
-    /// Adds the cells of [`Extent::COLUMNS`].
-    pub(super) fn add_cells(&self, table: &mut Table<'_>) {
-        table.optional_text(self.shape);
-        match &self.place {
-            Some(place) => add_all(place.translation, table),
-            None => add_blanks(3, table),
-        }
+    /// Returns the cells of [`Extent::COLUMNS`].
+    pub(super) fn cells(&self) -> [Cell; Self::COLUMNS.len()] {
+        let [x, y, z] = parts(self.place.map(|place| place.translation));
+        let size = parts((self.shape == Some("box")).then_some(self.size));
         let [radius, height, _] = self.size;
-        match self.shape {
-            Some("box") => {
-                add_all(self.size, table);
-                add_blanks(2, table);
-            }
-            Some("cylinder") => {
-                add_blanks(3, table);
-                add_all([radius, height], table);
-            }
-            Some(_) => {
-                add_blanks(3, table);
-                add_all([radius], table);
-                add_blanks(1, table);
-            }
-            None => add_blanks(5, table),
-        }
+        let [radius, height] = match self.shape {
+            Some("cylinder") => [radius, height].map(Cell::from),
+            Some("box") | None => [Cell::Null, Cell::Null],
+            Some(_) => [radius.into(), Cell::Null],
+        };
+        let [width, depth, length] = size;
+        let shape = self.shape.into();
+        [shape, x, y, z, width, depth, length, radius, height]
     }
 }
 

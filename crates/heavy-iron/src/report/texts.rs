@@ -1,16 +1,14 @@
 //! `texts.tsv`: all texts and subtitles, one row each.
 
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io;
 
 use crate::archive::{Archive, Member};
-use crate::names::IdCell;
 use crate::object::cutscene::subtitles;
 use crate::object::{is_bare, is_object};
 use crate::table_view::sheet::MAX_LISTED;
 use crate::text;
-use crate::view::{add_all, add_blanks};
-use hpimount_assets::view::{AssetContext, Table};
+use hpimount_assets::view::{AssetContext, TableSink};
 use hpimount_record::Value;
 
 use super::has;
@@ -25,36 +23,29 @@ pub(super) fn is_subtitles(code: [u8; 4]) -> bool {
     code == *b"SUBT"
 }
 
-/// The columns of subtitle times, in seconds.
-const TIMES: [&str; 2] = ["start", "stop"];
-
 /// Writes the table in archive order.
-pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let archive = Archive::new(context);
     let shown_by = shown_by(&archive)?;
-    let columns = ["id", "name", "text", "shown_by", "shown_by_name"];
-    let has_times = has(context, is_subtitles);
-    let times = if has_times { &TIMES[..] } else { &[] };
-    let mut table = Table::new(out, &[&columns, times].concat())?;
-    let mut row = |member: &Member, text: &str, times: Option<[Value; 2]>| {
-        table.cell(IdCell(member.asset.id));
-        table.text(&archive.name(member)).text(text);
+    let mut columns = vec!["id", "name", "text", "shown_by", "shown_by_name"];
+    if has(context, is_subtitles) {
+        // In seconds.
+        columns.extend(["start", "stop"]);
+    }
+    out.columns(&columns)?;
+    let mut row = |member: &Member, text: Value, times: &[Value]| {
         let objects = shown_by.get(&member.asset.id);
         let objects = objects.map(Vec::as_slice).unwrap_or_default();
-        add_all(archive.names().pair_of_all(objects), &mut table);
-        match times {
-            Some(times) => add_all(times, &mut table),
-            None if has_times => add_blanks(TIMES.len(), &mut table),
-            None => {}
-        }
-        table.end_row()
+        let [id, name] = archive.key(member);
+        let [objects, names] = archive.names().pair_of_all(objects);
+        out.row([&[id, name, text, objects, names], times].concat())
     };
     for member in archive.of_type(is_text) {
         if is_subtitles(member.asset.code) {
             let object = archive.object(&member)?.unwrap_or_default();
             for line in subtitles(&object).rows {
                 if let Ok([start, stop, text]) = <[Value; 3]>::try_from(line) {
-                    row(&member, &text.to_string(), Some([start, stop]))?;
+                    row(&member, text, &[start, stop])?;
                 }
             }
             continue;
@@ -64,7 +55,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
         };
         let facts = member.origin().facts;
         let text = text::parse(&bytes, &facts).unwrap_or_default();
-        row(&member, &text.text, None)?;
+        row(&member, text.text.into(), &[])?;
     }
     Ok(())
 }

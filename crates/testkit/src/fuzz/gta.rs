@@ -33,7 +33,7 @@ pub fn gta_game(data: &[u8]) {
     look_in(&map::IPL_FORMAT, &game.files[1].1, &game);
     for report in report::REPORTS {
         let mut made = Vec::new();
-        (report.render)(&game, &mut made).unwrap();
+        report.render(&game, &mut made).unwrap();
         check(&map::IPL_FORMAT, report.path, &made);
     }
 }

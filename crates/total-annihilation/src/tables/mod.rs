@@ -20,7 +20,7 @@ mod texts;
 
 use self::rows::{Source, flat, movement, units, weapons_of_units};
 use hpimount_assets::view::AssetContext;
-use hpimount_assets::view::report::{Check, Editing, References, Report, write_readme};
+use hpimount_assets::view::report::{Check, Content, Editing, References, Report, write_readme};
 
 /// The table of the rows in some sources.
 macro_rules! table {
@@ -28,7 +28,7 @@ macro_rules! table {
         Report {
             path: concat!("tables/", $name, ".tsv"),
             applies: |context| has_files($sources, context),
-            render: |context, out| rows::write($sources, context, out),
+            content: Content::Other(|context, out| rows::write($sources, context, out)),
             edit: Some(Editing {
                 key: "file and name, else name",
                 cells: "every key of the section; DAMAGE.default is a key of a section in it. An \
@@ -50,55 +50,55 @@ pub const REPORTS: &[Report] = &[
     Report {
         path: "tables/README.txt",
         applies: |context| has_files(UNITS, context) || !texts::files(context).is_empty(),
-        render: |context, out| write_readme(REPORTS, context, out),
+        content: Content::Other(|context, out| write_readme(REPORTS, context, out)),
         edit: None,
     },
     Report {
         path: "tables/maps.tsv",
         applies: |context| !maps::files(context).is_empty(),
-        render: maps::write,
+        content: Content::Other(maps::write),
         edit: None,
     },
     Report {
         path: "checks.txt",
         applies: CHECK.applies,
-        render: checks::write,
+        content: Content::Other(checks::write),
         edit: None,
     },
     Report {
         path: "tables/references.tsv",
         applies: |context| has_files(UNITS, context),
-        render: references::write_all,
+        content: Content::Other(references::write_all),
         edit: None,
     },
     Report {
         path: "tables/missing.tsv",
         applies: |context| has_files(UNITS, context),
-        render: references::write_missing,
+        content: Content::Other(references::write_missing),
         edit: None,
     },
     Report {
         path: "tables/conflicts.tsv",
         applies: |context| has_files(UNITS, context) || has_files(WEAPONS, context),
-        render: conflicts::write,
+        content: Content::Other(conflicts::write),
         edit: None,
     },
     Report {
         path: "tables/menus.tsv",
         applies: menus::applies,
-        render: menus::write,
+        content: Content::Other(menus::write),
         edit: None,
     },
     Report {
         path: "tables/sequences.tsv",
         applies: |context| !sequences::files(context).is_empty(),
-        render: sequences::write,
+        content: Content::Other(sequences::write),
         edit: None,
     },
     Report {
         path: "tables/texts.tsv",
         applies: |context| !texts::files(context).is_empty(),
-        render: texts::write,
+        content: Content::Other(texts::write),
         edit: Some(Editing {
             key: "file, section and key, and the order of equal ones",
             cells: "value",

@@ -107,7 +107,7 @@ impl Archives {
         let report = reports.find(|report| report.path == path).unwrap();
         assert!((report.applies)(self), "{path}");
         let mut bytes = Vec::new();
-        (report.render)(self, &mut bytes).unwrap();
+        report.render(self, &mut bytes).unwrap();
         bytes
     }
 }

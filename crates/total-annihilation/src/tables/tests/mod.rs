@@ -74,7 +74,7 @@ impl Game {
         let report = REPORTS.iter().find(|report| report.path == path).unwrap();
         assert!((report.applies)(self), "{path}");
         let mut out = Vec::new();
-        (report.render)(self, &mut out).unwrap();
+        report.render(self, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 }
@@ -400,7 +400,7 @@ fn many_rows_and_many_keys_do_not_make_a_huge_table() {
     }
     let mut count = Count(0);
     assert_eq!(REPORTS[1].path, "tables/weapons.tsv");
-    (REPORTS[1].render)(&game, &mut count).unwrap();
+    REPORTS[1].render(&game, &mut count).unwrap();
     assert!(count.0 < 25 << 20, "{}", count.0);
 }
 
