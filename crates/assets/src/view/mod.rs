@@ -35,7 +35,7 @@ use self::node::Node;
 pub use self::page::ERROR_FILE;
 use self::page::Page;
 use self::rows::Rows;
-pub use self::rows::TableSink;
+pub use self::rows::{TableSink, or_null};
 pub use self::summary::Summary;
 pub use bytes::Bytes;
 pub use hpimount_containers::text::Table;

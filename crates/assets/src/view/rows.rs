@@ -45,6 +45,14 @@ impl TableSink for Table<'_> {
     }
 }
 
+/// Returns the cell of a number that is the text `null` if it is not finite.
+pub fn or_null(number: f32) -> Value {
+    match number.is_finite() {
+        true => number.into(),
+        false => "null".into(),
+    }
+}
+
 /// A table: its columns, and its lazily generated rows.
 pub struct Rows<'a> {
     /// The names of the columns.

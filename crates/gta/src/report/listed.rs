@@ -1,26 +1,27 @@
 //! Tables of a whole game: rows of a section, texts, and textures.
 
-use std::io::{self, Write};
+use std::io;
 
-use super::{each_document, each_file};
+use super::{cell, each_document, each_file, place};
 use crate::data::texts;
 use crate::document::schema::{IDE, IPL, Schema};
 use crate::{gxt, txd};
-use hpimount_assets::view::{AssetContext, Table};
-use hpimount_renderware::texture::table::{COLUMNS, cells};
+use hpimount_assets::view::{AssetContext, TableSink};
+use hpimount_record::Value;
+use hpimount_renderware::texture::table::{COLUMNS, values};
 
 /// Writes `cars.tsv`: a row for each definition of a vehicle.
-pub(super) fn cars(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn cars(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     section(context, &["ide"], &IDE, "cars", out)
 }
 
 /// Writes `peds.tsv`: a row for each definition of a person.
-pub(super) fn peds(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn peds(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     section(context, &["ide"], &IDE, "peds", out)
 }
 
 /// Writes `zones.tsv`: a row for each zone of the map.
-pub(super) fn zones(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn zones(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     section(context, &["ipl", "zon"], &IPL, "zone", out)
 }
 
@@ -31,11 +32,11 @@ fn section(
     extensions: &[&'static str],
     schema: &Schema,
     name: &'static str,
-    out: &mut dyn Write,
+    out: &mut dyn TableSink,
 ) -> io::Result<()> {
     let fields = schema.all_columns(name);
     let columns = [&fields[..], &["file", "line"]].concat();
-    let mut table = Table::new(out, &columns)?;
+    out.columns(&columns)?;
     for extension in extensions {
         each_document(context, extension, schema, |path, document| {
             for row in document.rows(name) {
@@ -43,10 +44,8 @@ fn section(
                 if !named.has_form() {
                     continue;
                 }
-                for field in &fields {
-                    table.optional_text(named.get(field));
-                }
-                table.text(path).cell(row.line).end_row()?;
+                let fields = fields.iter().map(|field| cell(named.get(field)));
+                out.row(fields.chain(place(path, row)).collect())?;
             }
             Ok(())
         })?;
@@ -55,43 +54,42 @@ fn section(
 }
 
 /// Writes `texts.tsv`: a row for each text of the game and of mods.
-pub(super) fn texts(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &["file", "table", "key", "text"])?;
+pub(super) fn texts(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
+    out.columns(&["file", "table", "key", "text"])?;
     each_file(context, "gxt", |path, bytes| {
         let Ok(found) = gxt::parse(&bytes) else {
             return Ok(());
         };
         for texts in &found.tables {
             for entry in &texts.entries {
-                table.text(path).text(&texts.name);
-                table.text(&entry.key.to_string());
-                table.text(&found.text(entry)).end_row()?;
+                let (key, text) = (entry.key.to_string(), found.text(entry));
+                let row = [path.to_owned(), texts.name.clone(), key, text.into()];
+                out.row(row.map(Value::from).to_vec())?;
             }
         }
         Ok(())
     })?;
     each_file(context, "fxt", |path, bytes| {
         let found = texts::parse(&bytes).unwrap_or_default();
-        found.texts.iter().try_for_each(|one| {
-            table.text(path).cell("");
-            table.text(&one.key).text(&one.text).end_row()
+        found.texts.into_iter().try_for_each(|one| {
+            let path = path.to_owned().into();
+            out.row(vec![path, Value::Null, one.key.into(), one.text.into()])
         })
     })
 }
 
 /// Writes `textures.tsv`: a row for each texture of a readable dictionary.
-pub(super) fn textures(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn textures(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let columns = [&["file", "name"][..], &COLUMNS].concat();
-    let mut table = Table::new(out, &columns)?;
+    out.columns(&columns)?;
     each_file(context, "txd", |path, bytes| {
         let Ok(found) = txd::parse(&bytes) else {
             return Ok(());
         };
         for entry in &found.textures {
             if let Ok(texture) = &entry.texture {
-                table.text(path).text(&entry.name);
-                cells(texture, &mut table);
-                table.end_row()?;
+                let name = [path, &entry.name].map(|text| cell(Some(text)));
+                out.row(name.into_iter().chain(values(texture)).collect())?;
             }
         }
         Ok(())

@@ -6,17 +6,18 @@ mod listed;
 mod references;
 
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io;
 
 use bytes::Bytes;
 
 use super::document::schema::{IDE, IPL, Schema};
-use super::document::{self, Document};
+use super::document::{self, Document, Row};
 use super::map::binary::{self, Placed};
 use super::map::instance::{self, Instance};
 use super::models::SECTIONS;
 use hpimount_assets::view::report::{Content, References, Report, write_readme};
-use hpimount_assets::view::{AssetContext, AssetRef, Table};
+use hpimount_assets::view::{AssetContext, AssetRef, TableSink, or_null};
+use hpimount_record::Value;
 
 /// Maximum size of the files that are read for a table, four times as much as the
 /// dictionaries of the largest game.
@@ -27,7 +28,7 @@ pub const REPORTS: &[Report] = &[
     Report {
         path: "tables/models.tsv",
         applies: |context| !files(context, "ide").is_empty(),
-        content: Content::Other(models),
+        content: Content::Table(models),
         edit: Some(edits::MODELS),
     },
     Report {
@@ -43,37 +44,37 @@ pub const REPORTS: &[Report] = &[
     Report {
         path: "tables/txdp.tsv",
         applies: |context| !files(context, "ide").is_empty(),
-        content: Content::Other(parents),
+        content: Content::Table(parents),
         edit: None,
     },
     Report {
         path: "tables/placements.tsv",
         applies: |context| !files(context, "ipl").is_empty(),
-        content: Content::Other(placements),
+        content: Content::Table(placements),
         edit: Some(edits::PLACEMENTS),
     },
     Report {
         path: "tables/references.tsv",
         applies: |context| !files(context, "ide").is_empty(),
-        content: Content::Other(references::references),
+        content: Content::Table(references::references),
         edit: None,
     },
     Report {
         path: "tables/missing.tsv",
         applies: |context| !files(context, "ide").is_empty(),
-        content: Content::Other(references::missing),
+        content: Content::Table(references::missing),
         edit: None,
     },
     Report {
         path: "tables/cars.tsv",
         applies: |context| !files(context, "ide").is_empty(),
-        content: Content::Other(listed::cars),
+        content: Content::Table(listed::cars),
         edit: Some(edits::CARS),
     },
     Report {
         path: "tables/peds.tsv",
         applies: |context| !files(context, "ide").is_empty(),
-        content: Content::Other(listed::peds),
+        content: Content::Table(listed::peds),
         edit: Some(edits::PEDS),
     },
     Report {
@@ -83,13 +84,13 @@ pub const REPORTS: &[Report] = &[
                 .iter()
                 .any(|one| !files(context, one).is_empty())
         },
-        content: Content::Other(listed::zones),
+        content: Content::Table(listed::zones),
         edit: Some(edits::ZONES),
     },
     Report {
         path: "tables/textures.tsv",
         applies: |context| !files(context, "txd").is_empty(),
-        content: Content::Other(listed::textures),
+        content: Content::Table(listed::textures),
         edit: None,
     },
     Report {
@@ -99,7 +100,7 @@ pub const REPORTS: &[Report] = &[
                 .iter()
                 .any(|one| !files(context, one).is_empty())
         },
-        content: Content::Other(listed::texts),
+        content: Content::Table(listed::texts),
         edit: Some(edits::TEXTS),
     },
 ];
@@ -157,11 +158,11 @@ fn each_document(
 }
 
 /// Writes `models.tsv`: a row for each definition.
-fn models(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+fn models(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let columns = [
         "id", "model", "txd", "section", "draw1", "draw2", "draw3", "flags", "file", "line",
     ];
-    let mut table = Table::new(out, &columns)?;
+    out.columns(&columns)?;
     each_document(context, "ide", &IDE, |path, document| {
         for section in SECTIONS {
             for row in document.rows(section) {
@@ -169,14 +170,12 @@ fn models(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
                 if !named.has_form() {
                     continue;
                 }
-                for name in ["id", "model", "txd"] {
-                    table.optional_text(named.get(name));
-                }
-                table.cell(section);
-                for name in ["draw1", "draw2", "draw3", "flags"] {
-                    table.optional_text(named.get(name));
-                }
-                table.text(path).cell(row.line).end_row()?;
+                let cell = |name| cell(named.get(name));
+                let mut cells = ["id", "model", "txd"].map(cell).to_vec();
+                cells.push(section.into());
+                cells.extend(["draw1", "draw2", "draw3", "flags"].map(cell));
+                cells.extend(place(path, row));
+                out.row(cells)?;
             }
         }
         Ok(())
@@ -184,18 +183,26 @@ fn models(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Writes `txdp.tsv`: a row for each parent of a dictionary.
-fn parents(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &["txd", "parent", "file", "line"])?;
+fn parents(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
+    out.columns(&["txd", "parent", "file", "line"])?;
     each_document(context, "ide", &IDE, |path, document| {
         for row in document.rows("txdp") {
             let mut fields = document.fields(row);
-            table
-                .optional_text(fields.next())
-                .optional_text(fields.next());
-            table.text(path).cell(row.line).end_row()?;
+            let names = [cell(fields.next()), cell(fields.next())];
+            out.row([names, place(path, row)].concat())?;
         }
         Ok(())
     })
+}
+
+/// Returns the cell of a field, which may be missing.
+fn cell(field: Option<&str>) -> Value {
+    field.map(str::to_owned).into()
+}
+
+/// Returns the cells with the file and the line of a row.
+fn place(path: &str, row: &Row) -> [Value; 2] {
+    [path.to_owned().into(), row.line.into()]
 }
 
 /// Returns model names by id. The last definition counts.
@@ -217,77 +224,68 @@ fn names(context: &dyn AssetContext) -> io::Result<HashMap<i64, String>> {
 }
 
 /// Writes `placements.tsv`: a row for each placed object, with its actual rotation.
-fn placements(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+fn placements(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let columns = [
         "file", "line", "index", "id", "model", "defined", "interior", "x", "y", "z", "rx", "ry",
         "rz", "rw", "lod", "problem",
     ];
     let names = names(context)?;
-    let mut table = Table::new(out, &columns)?;
+    out.columns(&columns)?;
     each_file(context, "ipl", |path, bytes| {
         if bytes.starts_with(binary::MAGIC) {
             let binary = binary::parse(&bytes).unwrap_or_default();
             let mut placed = binary.instances.iter().enumerate();
-            return placed
-                .try_for_each(|(index, placed)| stored(path, index, placed, &names, &mut table));
+            return placed.try_for_each(|(index, placed)| {
+                let mut cells = vec![path.to_owned().into(), Value::Null, index.into()];
+                cells.extend(stored(placed, &names));
+                out.row(cells)
+            });
         }
         let Ok(document) = document::parse(&bytes, &IPL) else {
             return Ok(());
         };
         let mut rows = document.rows("inst").iter().enumerate();
         rows.try_for_each(|(index, row)| {
-            table.text(path).cell(row.line).cell(index);
+            let mut cells = place(path, row).to_vec();
+            cells.push(index.into());
             match instance::instance(&document, row) {
-                Ok(instance) => written(&instance, &names, &mut table),
+                Ok(instance) => cells.extend(written(instance, &names)),
                 Err(problem) => {
-                    for _ in 3..columns.len() - 1 {
-                        table.cell("");
-                    }
-                    table.text(&problem);
+                    cells.resize(columns.len() - 1, Value::Null);
+                    cells.push(problem.into());
                 }
             }
-            table.end_row()
+            out.row(cells)
         })
     })
 }
 
-/// Writes the cells of an object of a text file after its index.
-fn written(instance: &Instance, names: &HashMap<i64, String>, table: &mut Table<'_>) {
-    table.cell(instance.id).text(&instance.model);
-    table.cell(names.contains_key(&instance.id));
-    table.optional(instance.interior);
-    for part in instance.position.iter().chain(&instance.rotation) {
-        table.float(*part);
-    }
-    table.optional(instance.lod).cell("");
+/// Returns the cells of an object of a text file after its index.
+fn written(instance: Instance, names: &HashMap<i64, String>) -> Vec<Value> {
+    let is_defined = names.contains_key(&instance.id);
+    let mut cells = vec![instance.id.into(), instance.model.into(), is_defined.into()];
+    cells.push(instance.interior.into());
+    cells.extend(instance.position.map(Value::from));
+    cells.extend(instance.rotation.map(Value::from));
+    cells.push(instance.lod.into());
+    cells
 }
 
-/// Writes the row of an object in a binary file, which has no name.
-fn stored(
-    path: &str,
-    index: usize,
-    placed: &Placed,
-    names: &HashMap<i64, String>,
-    table: &mut Table<'_>,
-) -> io::Result<()> {
+/// Returns the cells of an object in a binary file after its index. It has no name.
+fn stored(placed: &Placed, names: &HashMap<i64, String>) -> Vec<Value> {
     let name = names.get(&placed.id.into());
-    table.text(path).cell("").cell(index).cell(placed.id);
-    table.optional_text(name.map(String::as_str));
-    table.cell(name.is_some()).cell(placed.interior);
-    for part in placed.position() {
-        table.float(part);
-    }
     let rotation = instance::drawn(placed.rotation());
-    for axis in 0..4 {
-        match rotation {
-            Some(rotation) => table.float(rotation[axis]),
-            None => table.cell(""),
-        };
-    }
-    table.optional(usize::try_from(placed.lod).ok());
-    table.cell(match rotation {
-        Some(_) => "",
-        None => "its rotation has the length 0",
-    });
-    table.end_row()
+    let problem = rotation
+        .is_none()
+        .then_some("its rotation has the length 0");
+    let mut cells = vec![
+        placed.id.into(),
+        name.cloned().into(),
+        name.is_some().into(),
+    ];
+    cells.push(placed.interior.into());
+    cells.extend(placed.position().map(or_null));
+    cells.extend((0..4).map(|axis| rotation.map(|rotation| rotation[axis]).into()));
+    cells.extend([usize::try_from(placed.lod).ok().into(), problem.into()]);
+    cells
 }

@@ -1,9 +1,9 @@
 //! The requirements of the models of a game, and where they are met.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{self, Write};
+use std::io;
 
-use super::{each_document, each_file};
+use super::{cell, each_document, each_file};
 use crate::col;
 use crate::data::groups::{self, Groups};
 use crate::document::schema::{IDE, IPL};
@@ -11,8 +11,9 @@ use crate::document::{self, Named};
 use crate::map::binary;
 use crate::models::SECTIONS;
 use hpimount_assets::view::report::{Reference, VisitReference};
-use hpimount_assets::view::{AssetContext, Table};
+use hpimount_assets::view::{AssetContext, TableSink};
 use hpimount_containers::text::stem;
+use hpimount_record::Value;
 
 /// A file that a definition needs.
 struct Need<'a> {
@@ -157,29 +158,28 @@ const COLUMNS: [&str; 8] = [
     "file", "line", "section", "id", "model", "needs", "name", "found",
 ];
 
-fn write_row(
-    definition: &Definition<'_>,
-    need: &Need<'_>,
-    table: &mut Table<'_>,
-) -> io::Result<()> {
-    table
-        .text(definition.path)
-        .cell(definition.line)
-        .cell(definition.section)
-        .text(definition.id)
-        .text(definition.model)
-        .cell(need.kind)
-        .text(need.name)
-        .text(need.found)
-        .end_row()
+impl Definition<'_> {
+    /// Returns the row about a required file.
+    fn row(&self, need: &Need<'_>) -> Vec<Value> {
+        let own = [self.section, self.id, self.model];
+        let texts = [&own[..], &[need.kind, need.name, need.found]].concat();
+        row(self.path, Some(self.line), &texts)
+    }
+}
+
+/// Returns the row of a file at a line, with texts in the other cells.
+fn row(path: &str, line: Option<u32>, texts: &[&str]) -> Vec<Value> {
+    let texts = texts.iter().map(|text| cell(Some(text)));
+    let place = [path.to_owned().into(), line.into()];
+    place.into_iter().chain(texts).collect()
 }
 
 /// Writes `references.tsv`: a row for each required file of a definition.
-pub(super) fn references(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &COLUMNS)?;
+pub(super) fn references(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
+    out.columns(&COLUMNS)?;
     each_definition(context, |definition| {
         let mut needs = definition.needs.iter();
-        needs.try_for_each(|need| write_row(definition, need, &mut table))
+        needs.try_for_each(|need| out.row(definition.row(need)))
     })
 }
 
@@ -200,29 +200,18 @@ pub(super) fn each(context: &dyn AssetContext, visit: VisitReference<'_>) -> io:
 
 /// Writes `missing.tsv`: the rows of `references.tsv` with missing files, and a row for
 /// each placed object without a definition.
-pub(super) fn missing(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &COLUMNS[..7])?;
-    let mut row = |path: &str, line: Option<u32>, cells: [&str; 5]| {
-        table.text(path).optional(line);
-        for cell in cells {
-            table.text(cell);
-        }
-        table.end_row()
-    };
+pub(super) fn missing(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
+    out.columns(&COLUMNS[..7])?;
     let mut ids = HashSet::new();
     each_definition(context, |definition| {
         ids.extend(definition.id.parse::<i64>());
-        let Definition {
-            path,
-            line,
-            section,
-            id,
-            model,
-            ..
-        } = *definition;
         let needs = definition.needs.iter();
         let mut needs = needs.filter(|need| need.found.is_empty());
-        needs.try_for_each(|need| row(path, Some(line), [section, id, model, need.kind, need.name]))
+        needs.try_for_each(|need| {
+            let mut row = definition.row(need);
+            row.pop();
+            out.row(row)
+        })
     })?;
     each_file(context, "ipl", |path, bytes| {
         let undefined = |id: &&str| id.parse().is_ok_and(|id: i64| !ids.contains(&id));
@@ -231,7 +220,7 @@ pub(super) fn missing(context: &dyn AssetContext, out: &mut dyn Write) -> io::Re
             return binary.instances.iter().try_for_each(|one| {
                 let id = one.id.to_string();
                 match undefined(&id.as_str()) {
-                    true => row(path, None, ["inst", &id, "", "definition", &id]),
+                    true => out.row(row(path, None, &["inst", &id, "", "definition", &id])),
                     false => Ok(()),
                 }
             });
@@ -243,7 +232,10 @@ pub(super) fn missing(context: &dyn AssetContext, out: &mut dyn Write) -> io::Re
             let named = document.named(&IPL, "inst", one);
             let model = named.get("model").unwrap_or_default();
             match named.get("id").filter(undefined) {
-                Some(id) => row(path, Some(one.line), ["inst", id, model, "definition", id]),
+                Some(id) => {
+                    let texts = ["inst", id, model, "definition", id];
+                    out.row(row(path, Some(one.line), &texts))
+                }
                 None => Ok(()),
             }
         })

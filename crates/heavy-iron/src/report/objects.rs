@@ -14,7 +14,7 @@ use crate::object::view::{RecordWords, Typed};
 use crate::parts::{BODY, DYNA, ENTITY, Part};
 use crate::record::{Column, Value};
 use crate::table_view::sheet::MAX_LISTED;
-use hpimount_assets::view::{AssetContext, TableSink};
+use hpimount_assets::view::{AssetContext, TableSink, or_null};
 use hpimount_record::Value as Cell;
 
 /// Maximum number of move points in the path of a platform.
@@ -197,18 +197,15 @@ fn cell(value: Value, names: Names<'_>) -> Cell {
         return hex(id);
     }
     let mut parts = Vec::new();
-    plain(value, names).into_leaves(&mut |part| parts.push(finite(part)));
+    plain(value, names).into_leaves(&mut |part| {
+        parts.push(match part {
+            Cell::Float(number) => or_null(number),
+            part => part,
+        });
+    });
     match parts.len() {
         1 => parts.remove(0),
         _ => Cell::List(parts),
-    }
-}
-
-/// Returns a cell with the text `null` for a number that is not finite.
-fn finite(cell: Cell) -> Cell {
-    match cell {
-        Cell::Float(number) if !number.is_finite() => "null".into(),
-        cell => cell,
     }
 }
 
@@ -439,7 +436,7 @@ impl Path {
     /// Returns the cells of [`Path::COLUMNS`].
     fn cells(&self, names: Names<'_>) -> [Cell; Self::COLUMNS.len()] {
         let [ids, shown] = names.pair_of_all(&self.ids);
-        let point = |point: &[f32; 3]| point.map(|part| finite(part.into()).to_string()).join(" ");
+        let point = |point: &[f32; 3]| point.map(|part| or_null(part).to_string()).join(" ");
         let points: Vec<_> = self.points.iter().map(point).collect();
         [ids, shown, points.join("; ").into()]
     }

@@ -1,7 +1,6 @@
 //! Textures as rows of tables.
 
 use super::{Sampling, Texture};
-use hpimount_assets::view::Table;
 use hpimount_record::Value;
 
 /// The columns of the facts about a texture, without its name.
@@ -43,11 +42,4 @@ pub fn values(texture: &Texture) -> [Value; COLUMNS.len()] {
         format!("{:#x}", texture.raster).into(),
         texture.offset.into(),
     ]
-}
-
-/// Appends the cells of [`COLUMNS`] to a row.
-pub fn cells(texture: &Texture, table: &mut Table<'_>) {
-    for value in values(texture) {
-        table.text(&value.to_string());
-    }
 }
