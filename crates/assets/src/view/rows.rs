@@ -21,6 +21,15 @@ pub trait TableSink {
     /// # Errors
     /// Returns an error if no more of the table is received.
     fn row(&mut self, row: Vec<Value>) -> io::Result<()>;
+
+    /// Receives a row of texts.
+    ///
+    /// # Errors
+    /// Returns an error if no more of the table is received.
+    fn texts(&mut self, row: &[&str]) -> io::Result<()> {
+        let texts = row.iter().map(|&text| text.to_owned().into());
+        self.row(texts.collect())
+    }
 }
 
 /// A table as TSV.

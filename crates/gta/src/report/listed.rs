@@ -7,7 +7,6 @@ use crate::data::texts;
 use crate::document::schema::{IDE, IPL, Schema};
 use crate::{gxt, txd};
 use hpimount_assets::view::{AssetContext, TableSink};
-use hpimount_record::Value;
 use hpimount_renderware::texture::table::{COLUMNS, values};
 
 /// Writes `cars.tsv`: a row for each definition of a vehicle.
@@ -63,18 +62,15 @@ pub(super) fn texts(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::
         for texts in &found.tables {
             for entry in &texts.entries {
                 let (key, text) = (entry.key.to_string(), found.text(entry));
-                let row = [path.to_owned(), texts.name.clone(), key, text.into()];
-                out.row(row.map(Value::from).to_vec())?;
+                out.texts(&[path, &texts.name, &key, &text])?;
             }
         }
         Ok(())
     })?;
     each_file(context, "fxt", |path, bytes| {
         let found = texts::parse(&bytes).unwrap_or_default();
-        found.texts.into_iter().try_for_each(|one| {
-            let path = path.to_owned().into();
-            out.row(vec![path, Value::Null, one.key.into(), one.text.into()])
-        })
+        let mut texts = found.texts.iter();
+        texts.try_for_each(|one| out.texts(&[path, "", &one.key, &one.text]))
     })
 }
 

@@ -1,11 +1,11 @@
 //! Names and numbers that several definitions have.
 
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io;
 
 use super::library::{Catalog, Definition, Library};
 use super::references::KINGDOMS;
-use hpimount_assets::view::{AssetContext, Table};
+use hpimount_assets::view::{AssetContext, TableSink};
 
 /// Something that must be unique among all definitions of a kind.
 struct Unique {
@@ -83,16 +83,15 @@ pub(super) fn conflicts<'a>(context: &dyn AssetContext, library: &'a Library) ->
 }
 
 /// Writes the table: a row for each conflicting definition.
-pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let library = Library::of(context);
-    let columns = ["kind", "value", "name", "file", "archive"];
-    let mut table = Table::new(out, &columns)?;
+    out.columns(&["kind", "value", "name", "file", "archive"])?;
     for conflict in conflicts(context, &library) {
         for definition in &conflict.of {
             let file = library.file(definition.place);
-            table.text(conflict.kind).text(&conflict.value);
-            table.text(&definition.name).text(&context.path_of(file));
-            table.text(&context.archive_of(file)).end_row()?;
+            let (kind, value, name) = (conflict.kind, &conflict.value, &definition.name);
+            let (path, archive) = (context.path_of(file), context.archive_of(file));
+            out.texts(&[kind, value, name, &path, &archive])?;
         }
     }
     Ok(())

@@ -12,8 +12,9 @@ use std::io;
 use super::columns::{Columns, FIRST};
 use crate::tdf::{Item, Key, Section};
 use hpimount_assets::model::Reservation;
-use hpimount_assets::view::{AssetContext, Table};
+use hpimount_assets::view::AssetContext;
 use hpimount_containers::text::push_escaped;
+use hpimount_record::Value;
 
 /// Allocation unit of memory for lines, in bytes.
 const CHUNK: usize = 1 << 20;
@@ -58,30 +59,24 @@ pub(super) fn make_line(line: &mut String, row: &Row<'_>, columns: &mut Columns)
     line.push('\n');
 }
 
-/// Writes the row of a line. The last of several values in one column wins. Values
+/// Returns the cells of a line. The last of several values in one column wins. Values
 /// without a column go into the last cell.
-pub(super) fn write_line(line: &str, columns: &Columns, table: &mut Table<'_>) -> io::Result<()> {
+pub(super) fn cells(line: &str, columns: &Columns) -> Vec<Value> {
+    let text = |text: &str| Value::text(text.to_owned());
     let mut parts = line.trim_end_matches('\n').split('\t');
-    for first in parts.by_ref().take(FIRST.len()) {
-        table.text(first);
-    }
-    let mut cells = vec![""; columns.len()];
+    let first: Vec<_> = parts.by_ref().take(FIRST.len()).map(text).collect();
+    let mut cells = vec![Value::Null; columns.len()];
     let mut more = String::new();
     for part in parts {
         let (column, value) = part.split_once('=').unwrap_or_default();
         let column: Option<usize> = column.parse().ok();
         match column.and_then(|column| cells.get_mut(column)) {
-            Some(cell) => *cell = value,
+            Some(cell) => *cell = text(value),
             None => more.extend([value, ";"]),
         }
     }
-    for cell in cells {
-        table.text(cell);
-    }
-    if columns.has_more() {
-        table.text(&more);
-    }
-    table.end_row()
+    cells.extend(columns.has_more().then(|| more.into()));
+    first.into_iter().chain(cells).collect()
 }
 
 /// Lines that are kept in memory.

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io;
 
 use crate::tdf::{self, Section, Tdf};
 use crate::tnt::ota;
 use crate::tnt::{self, Tnt, Version};
-use hpimount_assets::view::{AssetContext, AssetRef, Table};
+use hpimount_assets::view::{AssetContext, AssetRef, TableSink};
 use hpimount_containers::text::stem;
+use hpimount_record::Value;
 
 /// Maximum number of bytes of maps to read for the table, ten times as many as all maps
 /// for the games have.
@@ -128,34 +129,32 @@ pub(super) fn check(
 }
 
 /// Writes the table.
-pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &COLUMNS)?;
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
+    out.columns(&COLUMNS)?;
     for Opened { file, ota, tnt } in opened(context) {
         let ota = Text::new(ota.as_ref());
         let path = context.path_of(file);
-        table.text(stem(&path));
-        table.text(&context.archive_of(file));
-        for key in ["size", "numplayers", "minwindspeed", "tidalstrength"] {
-            table.text(&ota.get(key));
-        }
-        table.text(&ota.schemas());
-        table.optional(tnt.as_ref().map(placed));
-        for key in [
-            "missionname",
-            "planet",
-            "maxwindspeed",
-            "gravity",
-            "kingdom",
-        ] {
-            table.text(&ota.get(key));
-        }
-        let cells = tnt
-            .as_ref()
-            .map(|tnt| format!("{} x {}", tnt.width, tnt.height));
-        table.optional(cells);
-        table.optional(tnt.as_ref().map(|tnt| tnt.sea_level));
-        table.text(&ota.starts());
-        table.text(&path).end_row()?;
+        let tnt = tnt.as_ref();
+        let cells = tnt.map(|tnt| format!("{} x {}", tnt.width, tnt.height));
+        out.row(vec![
+            stem(&path).to_owned().into(),
+            context.archive_of(file).into(),
+            ota.get("size"),
+            ota.get("numplayers"),
+            ota.get("minwindspeed"),
+            ota.get("tidalstrength"),
+            ota.schemas().into(),
+            tnt.map(placed).into(),
+            ota.get("missionname"),
+            ota.get("planet"),
+            ota.get("maxwindspeed"),
+            ota.get("gravity"),
+            ota.get("kingdom"),
+            cells.into(),
+            tnt.map(|tnt| tnt.sea_level).into(),
+            ota.starts().into(),
+            path.into(),
+        ])?;
     }
     Ok(())
 }
@@ -178,9 +177,10 @@ impl<'a> Text<'a> {
         Self { header }
     }
 
-    fn get(&self, key: &str) -> Cow<'a, str> {
+    /// Returns the cell of a key.
+    fn get(&self, key: &str) -> Value {
         let value = self.header.and_then(|header| header.get(key));
-        value.unwrap_or_default()
+        value.map(Cow::into_owned).into()
     }
 
     /// Returns the start positions of the players, with their numbers.

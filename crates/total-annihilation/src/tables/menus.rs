@@ -1,11 +1,11 @@
 //! Build menus: the units that each unit builds, with their pages and slots.
 
 use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io;
 
 use super::library::Library;
 use super::menu_entries::{MenuEntry, SLOTS, SOURCES};
-use hpimount_assets::view::{AssetContext, Table};
+use hpimount_assets::view::{AssetContext, TableSink};
 
 /// Returns whether there are files for the table.
 pub(super) fn applies(context: &dyn AssetContext) -> bool {
@@ -19,25 +19,29 @@ const COLUMNS: [&str; 8] = [
 
 /// Writes the table. `clash` has the other units in the same slot; `known` tells
 /// whether the files of the mount define the builder and the unit.
-pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let library = Library::of(context);
     let slots = Slots::new(&library);
-    let mut table = Table::new(out, &COLUMNS)?;
+    out.columns(&COLUMNS)?;
     for entry in &library.menu {
-        table.text(&entry.builder).text(&entry.unit);
-        table.optional(entry.page).optional(entry.slot);
-        table.text(&slots.others(entry).join(" "));
         let units = [&entry.builder, &entry.unit];
-        let known = units.map(|unit| library.units.find(unit).is_some());
-        table.text(match known {
+        let known = match units.map(|unit| library.units.find(unit).is_some()) {
             [true, true] => "yes",
             [true, false] => "builder",
             [false, true] => "unit",
             [false, false] => "no",
-        });
+        };
         let file = library.file(entry.place);
-        table.text(&context.path_of(file));
-        table.text(&context.archive_of(file)).end_row()?;
+        out.row(vec![
+            entry.builder.clone().into(),
+            entry.unit.clone().into(),
+            entry.page.into(),
+            entry.slot.into(),
+            slots.others(entry).join(" ").into(),
+            known.into(),
+            context.path_of(file).into(),
+            context.archive_of(file).into(),
+        ])?;
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ macro_rules! table {
         Report {
             path: concat!("tables/", $name, ".tsv"),
             applies: |context| has_files($sources, context),
-            content: Content::Other(|context, out| rows::write($sources, context, out)),
+            content: Content::Table(|context, out| rows::write($sources, context, out)),
             edit: Some(Editing {
                 key: "file and name, else name",
                 cells: "every key of the section; DAMAGE.default is a key of a section in it. An \
@@ -56,7 +56,7 @@ pub const REPORTS: &[Report] = &[
     Report {
         path: "tables/maps.tsv",
         applies: |context| !maps::files(context).is_empty(),
-        content: Content::Other(maps::write),
+        content: Content::Table(maps::write),
         edit: None,
     },
     Report {
@@ -68,37 +68,37 @@ pub const REPORTS: &[Report] = &[
     Report {
         path: "tables/references.tsv",
         applies: |context| has_files(UNITS, context),
-        content: Content::Other(references::write_all),
+        content: Content::Table(references::write_all),
         edit: None,
     },
     Report {
         path: "tables/missing.tsv",
         applies: |context| has_files(UNITS, context),
-        content: Content::Other(references::write_missing),
+        content: Content::Table(references::write_missing),
         edit: None,
     },
     Report {
         path: "tables/conflicts.tsv",
         applies: |context| has_files(UNITS, context) || has_files(WEAPONS, context),
-        content: Content::Other(conflicts::write),
+        content: Content::Table(conflicts::write),
         edit: None,
     },
     Report {
         path: "tables/menus.tsv",
         applies: menus::applies,
-        content: Content::Other(menus::write),
+        content: Content::Table(menus::write),
         edit: None,
     },
     Report {
         path: "tables/sequences.tsv",
         applies: |context| !sequences::files(context).is_empty(),
-        content: Content::Other(sequences::write),
+        content: Content::Table(sequences::write),
         edit: None,
     },
     Report {
         path: "tables/texts.tsv",
         applies: |context| !texts::files(context).is_empty(),
-        content: Content::Other(texts::write),
+        content: Content::Table(texts::write),
         edit: Some(Editing {
             key: "file, section and key, and the order of equal ones",
             cells: "value",

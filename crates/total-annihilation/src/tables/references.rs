@@ -2,7 +2,7 @@
 //! and through these textures, weapons, sounds, wrecks and sequences of sprites.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{self, Write};
+use std::io;
 use std::rc::Rc;
 
 use super::library::{Definition, Library};
@@ -12,7 +12,7 @@ use crate::tdo::export::drawn_textures;
 use crate::tdo::textures::Textures;
 use crate::{gaf, tdo};
 use hpimount_assets::view::report::{self, VisitReference};
-use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, Table};
+use hpimount_assets::view::{AssetContext, AssetKey, AssetRef, TableSink};
 use hpimount_containers::text::{has_extension, stem};
 
 /// Maximum number of references of a unit, ten times as many as the largest real unit
@@ -370,34 +370,29 @@ pub(super) fn value(section: Section<'_>, key: &str) -> Option<String> {
 const COLUMNS: [&str; 6] = ["unit", "kind", "name", "path", "resolved_in", "from"];
 
 /// Writes the table of all references.
-pub(super) fn write_all(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_all(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     write(context, out, |_| true)
 }
 
 /// Writes the table of the missing references.
-pub(super) fn write_missing(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_missing(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     write(context, out, |reference| reference.is_missing)
 }
 
 fn write(
     context: &dyn AssetContext,
-    out: &mut dyn Write,
+    out: &mut dyn TableSink,
     is_shown: fn(&report::Reference) -> bool,
 ) -> io::Result<()> {
-    let mut table = Table::new(out, &COLUMNS)?;
+    out.columns(&COLUMNS)?;
     each(context, &mut |reference| {
         if !is_shown(&reference) {
             return Ok(());
         }
         let [unit, from] = &reference.from;
         let [name, path] = &reference.to;
-        table
-            .text(unit)
-            .text(&reference.field)
-            .text(name)
-            .text(path);
-        table.text(reference.resolved_in.as_deref().unwrap_or_default());
-        table.text(from).end_row()
+        let archive = reference.resolved_in.as_deref().unwrap_or_default();
+        out.texts(&[unit, &reference.field, name, path, archive, from])
     })
 }
 

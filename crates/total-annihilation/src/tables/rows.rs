@@ -1,13 +1,13 @@
 //! Tables with sections of texts as rows.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io;
 
 use super::columns::Columns;
 use super::file_name;
-use super::lines::{Kept, Row, make_line, write_line};
+use super::lines::{Kept, Row, cells, make_line};
 use crate::tdf::{self, Section, Tdf};
-use hpimount_assets::view::{AssetContext, AssetRef, Table};
+use hpimount_assets::view::{AssetContext, AssetRef, TableSink};
 use hpimount_containers::text::stem;
 
 /// Maximum number of bytes of text for a table, ten times as many as a large mod has.
@@ -91,7 +91,7 @@ pub(super) fn movement(tdf: &Tdf, _stem: &str, visit: VisitRow<'_>) -> io::Resul
 pub(super) fn write(
     sources: &[Source],
     context: &dyn AssetContext,
-    out: &mut dyn Write,
+    out: &mut dyn TableSink,
 ) -> io::Result<()> {
     let mut columns = Columns::default();
     let mut kept = Some(Kept::new(context));
@@ -103,14 +103,14 @@ pub(super) fn write(
         Ok(())
     })?;
     let has_all = columns.settle();
-    let mut table = Table::new(out, &columns.names())?;
+    out.columns(&columns.names())?;
     match kept.filter(|_| has_all) {
         Some(kept) => kept
             .lines()
-            .try_for_each(|line| write_line(line, &columns, &mut table)),
+            .try_for_each(|line| out.row(cells(line, &columns))),
         None => each_row(sources, context, &mut |_, row| {
             make_line(&mut line, row, &mut columns);
-            write_line(&line, &columns, &mut table)
+            out.row(cells(&line, &columns))
         }),
     }
 }

@@ -1,9 +1,9 @@
 //! The sequences of all sprite files.
 
-use std::io::{self, Write};
+use std::io;
 
 use crate::gaf::{self, Gaf, Sequence};
-use hpimount_assets::view::{AssetContext, AssetRef, Table};
+use hpimount_assets::view::{AssetContext, AssetRef, TableSink};
 
 /// The directories with sprite files.
 const FOLDERS: [&str; 2] = ["anims", "textures"];
@@ -25,8 +25,8 @@ pub(super) fn files(context: &dyn AssetContext) -> Vec<AssetRef> {
 
 /// Writes the table: name of a sequence, its number in the file, the size of its
 /// largest frame, and the total ticks of its frames.
-pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &COLUMNS)?;
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
+    out.columns(&COLUMNS)?;
     let mut left = MAX_BYTES;
     for file in files(context) {
         let bytes = context.read(file).filter(|_| left > 0);
@@ -39,10 +39,17 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
         for (number, sequence) in gaf.sequences.iter().enumerate() {
             let [width, height] = size(&gaf, sequence);
             let ticks = sequence.frames().map(|frame| u64::from(frame.ticks));
-            table.text(&sequence.name).text(&path).text(&archive);
-            table.cell(number).cell(sequence.len());
-            table.cell(width).cell(height).cell(ticks.sum::<u64>());
-            table.cell(sequence.loops()).end_row()?;
+            out.row(vec![
+                sequence.name.clone().into(),
+                path.clone().into(),
+                archive.clone().into(),
+                number.into(),
+                sequence.len().into(),
+                width.into(),
+                height.into(),
+                ticks.sum::<u64>().into(),
+                sequence.loops().into(),
+            ])?;
         }
     }
     Ok(())

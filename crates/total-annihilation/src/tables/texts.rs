@@ -1,12 +1,12 @@
 //! A long table of all texts: a row for each key. `diff` compares two versions of a
 //! mod, and `grep` finds a value.
 
-use std::io::{self, Write};
+use std::io;
 
 use super::lines::each_key;
 use super::rows::MAX_BYTES;
 use crate::tdf::{self, Key, Tdf};
-use hpimount_assets::view::{AssetContext, AssetRef, Table};
+use hpimount_assets::view::{AssetContext, AssetRef, TableSink};
 
 /// Prefixes of directories with texts.
 const FOLDERS: [&str; 9] = [
@@ -21,13 +21,11 @@ pub(super) fn files(context: &dyn AssetContext) -> Vec<AssetRef> {
 }
 
 /// Writes the table.
-pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new(out, &["file", "section", "key", "value"])?;
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
+    out.columns(&["file", "section", "key", "value"])?;
     each_text(context, &mut |_, path, tdf| {
         keys(tdf, &mut |section, key| {
-            table.text(path).text(section);
-            table.text(&key.name()).text(&key.value());
-            table.end_row()
+            out.texts(&[path, section, &key.name(), &key.value()])
         })
     })
 }
