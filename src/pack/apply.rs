@@ -416,7 +416,8 @@ impl DryRun {
     /// Returns the error of `out`.
     pub fn write(&self, out: &mut dyn Write) -> std::io::Result<()> {
         let columns = ["action", "path", "old place", "new place", "bytes"];
-        let mut table = Table::new(out, &columns)?;
+        let mut table = Table::new(out);
+        table.columns(&columns)?;
         for row in &self.0 {
             for cell in row {
                 table.text(cell);

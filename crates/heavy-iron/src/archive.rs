@@ -91,6 +91,12 @@ impl<'a> Archive<'a> {
         [hex(member.asset.id), self.name(member).into()]
     }
 
+    /// Returns the same, and its type.
+    pub(super) fn key_and_type(&self, member: &Member) -> [Value; 3] {
+        let [id, name] = self.key(member);
+        [id, name, member.code().into()]
+    }
+
     /// Returns the bytes of an asset, or `None` if it cannot be read.
     pub(super) fn read(&self, member: &Member) -> io::Result<Option<Bytes>> {
         self.count(member.file)?;

@@ -39,7 +39,7 @@ impl Report {
     /// Returns the errors of the output.
     pub fn render(&self, context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
         match self.content {
-            Content::Table(make) => make(context, &mut Table::to(out)),
+            Content::Table(make) => make(context, &mut Table::new(out)),
             Content::Other(write) => write(context, out),
         }
     }

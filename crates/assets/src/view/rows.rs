@@ -146,7 +146,7 @@ impl<'a> Rows<'a> {
     /// # Errors
     /// Returns the errors of `out`.
     pub fn write(self, out: &mut dyn Write) -> io::Result<()> {
-        self.send(&mut Table::to(out))
+        self.send(&mut Table::new(out))
     }
 
     /// Sends the table to a receiver.

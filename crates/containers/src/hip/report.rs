@@ -158,7 +158,9 @@ fn layers(hip: &Hip) -> Vec<Value> {
 /// Returns an error if checksums are verified and the source cannot be read.
 pub(super) fn assets(hip: &Hip) -> Result<Vec<u8>> {
     let mut text = Vec::new();
-    let mut table = Table::new(&mut text, &COLUMNS).expect("writing to memory cannot fail");
+    let mut table = Table::new(&mut text);
+    let written = table.columns(&COLUMNS);
+    written.expect("writing to memory cannot fail");
     for (number, members) in hip.layout.layers.iter().enumerate() {
         rows(hip, &mut table, Some(number), members)?;
     }

@@ -21,23 +21,13 @@ pub struct Table<'w> {
 
 impl<'w> Table<'w> {
     /// Creates a table without columns, which come first.
-    pub fn to(out: &'w mut dyn Write) -> Self {
+    pub fn new(out: &'w mut dyn Write) -> Self {
         Self {
             out,
             row: String::new(),
             columns: 0,
             cells: 0,
         }
-    }
-
-    /// Creates a table with these columns.
-    ///
-    /// # Errors
-    /// Returns the errors of `out`.
-    pub fn new(out: &'w mut dyn Write, columns: &[&str]) -> io::Result<Self> {
-        let mut table = Self::to(out);
-        table.columns(columns)?;
-        Ok(table)
     }
 
     /// Writes the line with the column names.
@@ -69,21 +59,6 @@ impl<'w> Table<'w> {
         self.separate();
         push_escaped(&mut self.row, value);
         self
-    }
-
-    /// Adds a cell with an optional name.
-    pub fn optional_text(&mut self, value: Option<&str>) -> &mut Self {
-        self.text(value.unwrap_or_default())
-    }
-
-    /// Adds a cell with a floating-point number in its shortest exact form;
-    /// `null` for NaN and infinities.
-    pub fn float(&mut self, value: f32) -> &mut Self {
-        if value.is_finite() {
-            self.cell(value)
-        } else {
-            self.cell("null")
-        }
     }
 
     /// Ends the row and writes it.
@@ -132,15 +107,16 @@ mod tests {
     #[test]
     fn a_row_stays_one_line_for_any_names() {
         let mut bytes = Vec::new();
-        let mut table = Table::new(&mut bytes, &["index", "name", "size", "note"]).unwrap();
-        table.cell(1).text("a\tb\nc\\d").float(f32::NAN);
+        let mut table = Table::new(&mut bytes);
+        table.columns(&["index", "name", "size", "note"]).unwrap();
+        table.cell(1).text("a\tb\nc\\d").cell(0.5);
         table.optional(None::<u8>).end_row().unwrap();
-        table.cell(2).text("plain").float(0.1).optional(Some(7));
+        table.cell(2).text("plain").cell(0.1).optional(Some(7));
         table.end_row().unwrap();
         table.cell(3).text("short").end_row().unwrap();
         assert_eq!(
             String::from_utf8(bytes).unwrap(),
-            "index\tname\tsize\tnote\n1\ta\\tb\\nc\\d\tnull\t\n2\tplain\t0.1\t7\n3\tshort\t\t\n"
+            "index\tname\tsize\tnote\n1\ta\\tb\\nc\\d\t0.5\t\n2\tplain\t0.1\t7\n3\tshort\t\t\n"
         );
     }
 

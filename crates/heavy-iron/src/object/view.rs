@@ -430,8 +430,7 @@ impl Typed {
                 let mut row = vec![index.into()];
                 row.extend([event.into(), event_id.into(), send.into(), send_id.into()]);
                 row.extend(names.target_pair(link.target));
-                row.extend(parameters(link, names));
-                row.extend(link.event_words(self.game).map(Value::from));
+                row.extend(parameters(link, self.game, names));
                 row
             })),
         }
@@ -563,13 +562,14 @@ pub(crate) const PARAMETERS: [&str; 8] = [
 /// The columns of the words for a link's events.
 pub(crate) const WORDS: [&str; 2] = ["event_word", "send_word"];
 
-/// Returns the cells of a link's parameters.
-pub(crate) fn parameters(link: &Link, names: Names<'_>) -> Vec<Value> {
+/// Returns the cells of a link's parameters, and the words for its events.
+pub(crate) fn parameters(link: &Link, game: Game, names: Names<'_>) -> Vec<Value> {
     let words = link.parameters.iter();
     let words = words.map(|&bits| fields::parameter(bits, names, Value::from));
     let mut row: Vec<_> = words.collect();
     row.extend(names.pair(link.parameter_asset));
     row.extend(names.pair(link.check_asset));
+    row.extend(link.event_words(game).map(Value::from));
     row
 }
 

@@ -27,9 +27,9 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::
         let Some(error) = error else {
             continue;
         };
-        let [id, name] = archive.key(&member);
-        let (code, path) = (member.code().into(), context.path_of(member.file).into());
-        out.row(vec![id, name, code, path, error.into()])?;
+        let mut row = Vec::from(archive.key_and_type(&member));
+        row.extend([context.path_of(member.file).into(), error.into()]);
+        out.row(row)?;
     }
     Ok(())
 }

@@ -42,8 +42,7 @@ pub(super) fn outgoing(context: &dyn AssetContext, out: &mut dyn TableSink) -> i
         if object.links.is_empty() {
             continue;
         }
-        let [id, name] = archive.key(&member);
-        let source = [id, name, member.code().into()];
+        let source = archive.key_and_type(&member);
         let game = member.origin().facts.game;
         for (index, link) in object.links.iter().enumerate() {
             let [event, send] = link.event_names(game);
@@ -51,8 +50,7 @@ pub(super) fn outgoing(context: &dyn AssetContext, out: &mut dyn TableSink) -> i
             row.extend([index.into(), event.into(), link.source_event.into()]);
             row.extend(target(link, archive.names()));
             row.extend([send.into(), link.target_event.into()]);
-            row.extend(parameters(link, archive.names()));
-            row.extend(link.event_words(game).map(Value::from));
+            row.extend(parameters(link, game, archive.names()));
             out.row(row)?;
         }
     }
@@ -161,14 +159,10 @@ pub(super) fn incoming(context: &dyn AssetContext, out: &mut dyn TableSink) -> i
         let mut row = Vec::from(target(link, archive.names()));
         row.extend([send.into(), link.target_event.into()]);
         let source = archive.member(*source);
-        let source = source.map(|source| {
-            let [id, name] = archive.key(&source);
-            [id, name, source.code().into()]
-        });
+        let source = source.map(|source| archive.key_and_type(&source));
         row.extend(source.unwrap_or([const { Value::Null }; 3]));
         row.extend([event.into(), link.source_event.into()]);
-        row.extend(parameters(link, archive.names()));
-        row.extend(link.event_words(*game).map(Value::from));
+        row.extend(parameters(link, *game, archive.names()));
         out.row(row)?;
     }
     Ok(())

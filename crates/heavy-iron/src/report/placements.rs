@@ -42,8 +42,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::
         let Some(placed) = placement_of(&archive, &member)? else {
             continue;
         };
-        let mut row = Vec::from(archive.key(&member));
-        row.push(member.code().into());
+        let mut row = Vec::from(archive.key_and_type(&member));
         let triples = [Some(placed.position), placed.angles, placed.scale];
         row.extend(triples.into_iter().flat_map(parts));
         row.extend(archive.names().pair(placed.model));

@@ -6,6 +6,7 @@ use std::io;
 use super::library::Library;
 use super::menu_entries::{MenuEntry, SLOTS, SOURCES};
 use hpimount_assets::view::{AssetContext, TableSink};
+use hpimount_record::Value;
 
 /// Returns whether there are files for the table.
 pub(super) fn applies(context: &dyn AssetContext) -> bool {
@@ -32,16 +33,11 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::
             [false, false] => "no",
         };
         let file = library.file(entry.place);
-        out.row(vec![
-            entry.builder.clone().into(),
-            entry.unit.clone().into(),
-            entry.page.into(),
-            entry.slot.into(),
-            slots.others(entry).join(" ").into(),
-            known.into(),
-            context.path_of(file).into(),
-            context.archive_of(file).into(),
-        ])?;
+        let mut row = units.map(|unit| unit.clone().into()).to_vec();
+        row.extend([entry.page, entry.slot].map(Value::from));
+        row.extend([slots.others(entry).join(" ").into(), known.into()]);
+        row.extend([context.path_of(file), context.archive_of(file)].map(Value::from));
+        out.row(row)?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::io;
 
 use crate::gaf::{self, Gaf, Sequence};
 use hpimount_assets::view::{AssetContext, AssetRef, TableSink};
+use hpimount_record::Value;
 
 /// The directories with sprite files.
 const FOLDERS: [&str; 2] = ["anims", "textures"];
@@ -39,17 +40,12 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::
         for (number, sequence) in gaf.sequences.iter().enumerate() {
             let [width, height] = size(&gaf, sequence);
             let ticks = sequence.frames().map(|frame| u64::from(frame.ticks));
-            out.row(vec![
-                sequence.name.clone().into(),
-                path.clone().into(),
-                archive.clone().into(),
-                number.into(),
-                sequence.len().into(),
-                width.into(),
-                height.into(),
-                ticks.sum::<u64>().into(),
-                sequence.loops().into(),
-            ])?;
+            let texts = [&sequence.name, &path, &archive];
+            let mut row = texts.map(|text| text.clone().into()).to_vec();
+            row.extend([number, sequence.len()].map(Value::from));
+            row.extend([width, height].map(Value::from));
+            row.extend([ticks.sum::<u64>().into(), sequence.loops().into()]);
+            out.row(row)?;
         }
     }
     Ok(())
