@@ -263,7 +263,7 @@ fn tables(criterion: &mut Criterion) {
         let mut table = Vec::new();
         bencher.iter(|| {
             table.clear();
-            (units.render)(&files, &mut table).unwrap();
+            units.render(&files, &mut table).unwrap();
         });
     });
 }

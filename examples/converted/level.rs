@@ -113,7 +113,7 @@ pub(super) fn render(divisor: usize) -> io::Result<()> {
     for report in REPORTS.iter().copied().flatten() {
         if (report.applies)(&around) {
             let mut out = Vec::new();
-            (report.render)(&around, &mut out)?;
+            report.render(&around, &mut out)?;
             total.add(out.len());
         }
     }

@@ -1,6 +1,9 @@
 //! Changes of an asset in the terms of its view: the JSON, texts and tables of its `X.meta`.
 //! Pictures, sounds and models are not compared.
 
+use std::io::ErrorKind;
+
+use hpimount_containers::io;
 use hpimount_record::Value;
 
 use super::difference::{Difference, Differences};
@@ -162,8 +165,8 @@ fn tables(shown: &[Shown<'_>; 2], found: &mut Differences) -> Result<(), Failed>
     Ok(())
 }
 
-/// Compares two generated files that are no parts of views. These are parsed, because
-/// archives and reports write them piece by piece and have no values of them.
+/// Compares two generated files: tables of views and reports by their values, and other ones,
+/// such as those of archives, as they are written.
 fn generated(sides: [&Vfs; 2], nodes: &[Node<'_>; 2]) -> Result<Vec<Difference>, Failed> {
     let name = nodes[0].tree().name(nodes[0].index);
     let Some(kind) = Kind::of(name) else {
@@ -171,22 +174,55 @@ fn generated(sides: [&Vfs; 2], nodes: &[Node<'_>; 2]) -> Result<Vec<Difference>,
     };
     let most = most(sides);
     let _memory = reserved(sides, most)?;
-    let text = |side: Side| {
-        let size = sides[side].getattr(nodes[side].ino())?.size;
-        if size > most as u64 {
-            return Ok(None);
-        }
-        let mut bytes = Vec::new();
-        for piece in Contents(sides[side]).pieces(nodes[side].ino()) {
-            bytes.extend_from_slice(&piece?);
-        }
-        Ok(String::from_utf8(bytes).ok())
-    };
+    let text = |side: Side| generated_text(sides[side], &nodes[side], most);
+    let table = |side: Side| generated_table(sides[side], &nodes[side], most);
     let mut found = Differences::default();
-    if let [Some(old), Some(new)] = &both(text)? {
-        compare_texts(name, kind, [old, new], &mut found);
+    match kind {
+        Kind::Table => {
+            if let [Some(old), Some(new)] = both(table)? {
+                table::compare(name, [old, new], &mut found);
+            }
+        }
+        Kind::Json => {
+            if let [Some(old), Some(new)] = &both(text)?
+                && let [Ok(old), Ok(new)] = &[old, new].map(|json| Value::parse(json))
+            {
+                value::compare(String::new(), old, new, &mut found);
+            }
+        }
+        Kind::Text => {
+            if let [Some(old), Some(new)] = &both(text)? {
+                text::compare(name, [old, new], &mut found);
+            }
+        }
     }
     Ok(found.finish())
+}
+
+/// Returns a generated table; `None` if it needs more than `most` bytes.
+fn generated_table(vfs: &Vfs, node: &Node<'_>, most: usize) -> Result<Option<Table>, Trouble> {
+    let mut table = Table::within(most);
+    match vfs.assets().table(node, &mut table) {
+        Ok(true) => Ok(Some(table)),
+        Ok(false) => Ok(generated_text(vfs, node, most)?
+            .as_deref()
+            .map(Table::parse)),
+        Err(io::Error::Output(error)) if error.kind() == ErrorKind::FileTooLarge => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns the text of a generated file; `None` if it has more than `most` bytes.
+fn generated_text(vfs: &Vfs, node: &Node<'_>, most: usize) -> Result<Option<String>, Trouble> {
+    let size = vfs.getattr(node.ino())?.size;
+    if size > most as u64 {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    for piece in Contents(vfs).pieces(node.ino()) {
+        bytes.extend_from_slice(&piece?);
+    }
+    Ok(String::from_utf8(bytes).ok())
 }
 
 /// Returns the maximum length of a compared text.
@@ -202,17 +238,4 @@ fn reserved(sides: [&Vfs; 2], most: usize) -> Result<[Reservation; 2], Failed> {
         let budget = sides[side].reader().budget();
         Ok(budget.reserve("comparing it", most * EXPANSION, true)?)
     })
-}
-
-/// Compares two generated files of a kind.
-fn compare_texts(name: &str, kind: Kind, texts: [&str; 2], found: &mut Differences) {
-    match kind {
-        Kind::Json => {
-            if let [Ok(old), Ok(new)] = &texts.map(Value::parse) {
-                value::compare(String::new(), old, new, found);
-            }
-        }
-        Kind::Table => table::compare(name, texts.map(Table::parse), found),
-        Kind::Text => text::compare(name, texts, found),
-    }
 }

@@ -1,8 +1,10 @@
 //! Differences between two tables, cell by cell.
 
 use std::collections::HashMap;
+use std::io;
 
-use hpimount_assets::view::page::Rows;
+use hpimount_assets::view::TableSink;
+use hpimount_assets::view::page::{Rows, take, take_row};
 use hpimount_record::Value;
 
 use super::difference::{Differences, MAX_FIELD};
@@ -18,19 +20,47 @@ const KEYS: [&str; 2] = ["id", "name"];
 const PLACES: [&str; 3] = ["index", "line", "offset"];
 
 /// A table in memory.
+#[derive(Default)]
 pub(super) struct Table {
     columns: Vec<String>,
     rows: Vec<Vec<Value>>,
+    /// Bytes of memory that more rows may take.
+    left: usize,
+}
+
+/// The table receives rows as long as there is room for them.
+impl TableSink for Table {
+    fn columns(&mut self, columns: &[&str]) -> io::Result<()> {
+        self.columns = columns.iter().map(ToString::to_string).collect();
+        let taken = self
+            .columns
+            .iter()
+            .try_for_each(|name| take(name.len(), &mut self.left));
+        taken.ok_or(io::ErrorKind::FileTooLarge.into())
+    }
+
+    fn row(&mut self, row: Vec<Value>) -> io::Result<()> {
+        take_row(&row, &mut self.left).ok_or(io::ErrorKind::FileTooLarge)?;
+        self.rows.push(row);
+        Ok(())
+    }
 }
 
 impl Table {
+    /// Creates a table that may take `most` bytes.
+    pub(super) fn within(most: usize) -> Self {
+        Self {
+            left: most,
+            ..Self::default()
+        }
+    }
+
     /// Collects the rows of a table; `None` if its columns and rows need more than
     /// `most` bytes.
-    pub(super) fn new(table: Rows<'_>, most: usize) -> Option<Self> {
-        let columns: Vec<_> = table.columns.iter().map(ToString::to_string).collect();
-        let mut left = most.checked_sub(columns.iter().map(String::len).sum())?;
-        let rows = table.collect(&mut left)?;
-        Some(Self { columns, rows })
+    pub(super) fn new(rows: Rows<'_>, most: usize) -> Option<Self> {
+        let mut table = Self::within(most);
+        rows.send(&mut table).ok()?;
+        Some(table)
     }
 
     /// Parses a table that an archive generates.
@@ -38,7 +68,11 @@ impl Table {
         let mut lines = text.lines().map(|line| line.split('\t').map(str::to_owned));
         let columns = lines.next().into_iter().flatten().collect();
         let rows = lines.map(|line| line.map(Value::from).collect()).collect();
-        Self { columns, rows }
+        Self {
+            columns,
+            rows,
+            ..Self::default()
+        }
     }
 
     fn has(&self, column: &str) -> bool {
@@ -245,11 +279,16 @@ mod tests {
     #[test]
     fn a_table_with_long_texts_is_not_collected() {
         let table = |text: &'static str| {
-            let rows = (0..600_u32).map(move |number| [number.into(), text.into()]);
-            Table::new(Rows::new(["index", "name"], rows), 9 + 600 * 24)
+            let mut made = 0;
+            let rows = (0..600_u32).map(|number| {
+                made += 1;
+                [number.into(), text.into()]
+            });
+            let table = Table::new(Rows::new(["index", "name"], rows), 9 + 600 * 24);
+            (table.map(|table| table.rows.len()), made)
         };
-        assert_eq!(table("a name").unwrap().rows.len(), 600);
-        assert!(table("a longer name").is_none());
+        assert_eq!(table("a name"), (Some(600), 600));
+        assert_eq!(table("a longer name"), (None, 497));
     }
 
     #[test]

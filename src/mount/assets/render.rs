@@ -11,7 +11,7 @@ use crate::mount::tree::subtree::{FileOfAsset, Node, RenderedFile};
 use crate::mount::{Access, Bytes, Error, Result};
 use crate::namespace::tree::InodeKind;
 use hpimount_assets::view::report::Report;
-use hpimount_assets::view::{self, ViewFormat};
+use hpimount_assets::view::{self, TableSink, ViewFormat};
 use hpimount_containers::io;
 
 impl<'m> Assets<'m> {
@@ -96,6 +96,14 @@ impl<'m> Assets<'m> {
         self.mount.reader.rendered(file, range, &|out| {
             self.part_of(node, &rendered)?.render(self, out)
         })
+    }
+
+    /// Sends the table that a rendered file consists of. Returns false if it is no table.
+    pub(crate) fn table(self, node: &Node<'_>, to: &mut dyn TableSink) -> io::Result<bool> {
+        match node.rendered() {
+            Some((rendered, _)) => self.part_of(node, &rendered)?.send(self, to),
+            None => Ok(false),
+        }
     }
 
     /// Returns the size of a file in bytes. One that was declared without a size is
@@ -225,6 +233,23 @@ impl Part<'_> {
         }
     }
 
+    /// Sends its table. Returns false if it is no table.
+    fn send(&self, assets: Assets<'_>, to: &mut dyn TableSink) -> io::Result<bool> {
+        match self {
+            Self::Asset(asset, model, number) => {
+                let context = Context::new(assets, asset);
+                let rows = model.view.table(*number, &context);
+                let sent = rows.map(|rows| rows.send(to)).transpose();
+                written(sent.map(|sent| sent.is_some()), &context)
+            }
+            Self::Report(directory, report) => {
+                let context = Context::new(assets, directory);
+                written(report.send(&context, to), &context)
+            }
+            Self::Nothing => Ok(false),
+        }
+    }
+
     fn render(&self, assets: Assets<'_>, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Asset(asset, model, number) => {
@@ -242,7 +267,7 @@ impl Part<'_> {
 
 /// Turns a result that depends on a fault into an error, so that it is not
 /// cached.
-fn written(rendered: std::io::Result<()>, context: &Context<'_>) -> io::Result<()> {
-    rendered.map_err(|error| io::Error::of_output(&error))?;
-    context.fault().map_or(Ok(()), Err)
+fn written<T>(rendered: std::io::Result<T>, context: &Context<'_>) -> io::Result<T> {
+    let rendered = rendered.map_err(|error| io::Error::of_output(&error))?;
+    context.fault().map_or(Ok(rendered), Err)
 }

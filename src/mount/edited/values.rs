@@ -54,8 +54,7 @@ impl Edits<'_> {
         new: &NewFile,
     ) -> io::Result<()> {
         const ONLY_SHOWS: &str = "is made from many files, and only shows them: edit these";
-        let is_table = report.path.ends_with(".tsv");
-        if report.edit.is_none() && !is_table {
+        if report.edit.is_none() && !report.is_table() {
             self.report.refuse(new.path(), ONLY_SHOWS);
             return Ok(());
         }

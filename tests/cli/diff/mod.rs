@@ -281,17 +281,57 @@ fn text(text: &str) -> Vec<u8> {
     bytes
 }
 
+/// Returns an archive with such an object, and with a text.
+fn doors(event: u16, name: &str, line: &str) -> Vec<u8> {
+    let mut hip = Hip::default();
+    hip.layer(0);
+    hip.add(Asset::new(b"GRUP", "DOORS", &group(event)));
+    hip.add(Asset::new(b"TEXT", name, &text(line)).with_id(0x1234_5678));
+    hip.build()
+}
+
 #[test]
-fn assets_of_hip_archives_are_compared_by_id_and_in_their_own_terms() {
-    let archive = |name: &str, event, line: &str| {
+fn reports_are_compared_by_the_values_of_their_cells() {
+    let [old, new] = [1, 2].map(|event| doors(event, "sign", "Beware"));
+    let files = pair(["old.HIP", "new.HIP"], [&old, &new]);
+    let (code, found) = objects(&files.archive, &["--converted", "old.HIP", "new.HIP"]);
+    assert_eq!(code, Some(1));
+    let mut found = found.iter();
+    let links = found.find(|found| found["path"] == "tables/links.tsv");
+    let expected = json!([
+        {"field": "links.tsv[0xB44F3A69].event", "old": "Enable", "new": "Disable"},
+        {"field": "links.tsv[0xB44F3A69].event_id", "old": 1, "new": 2},
+        {"field": "links.tsv[0xB44F3A69].event_word", "old": "Enable", "new": "Disable"},
+    ]);
+    assert_eq!(links.unwrap()["differences"], expected);
+}
+
+#[test]
+fn a_report_without_room_in_memory_is_not_compared_by_its_cells() {
+    let archive = |event| {
         let mut hip = Hip::default();
         hip.layer(0);
-        hip.add(Asset::new(b"GRUP", "DOORS", &group(event)));
-        hip.add(Asset::new(b"TEXT", name, &text(line)).with_id(0x1234_5678));
+        for number in 0..60 {
+            hip.add(Asset::new(b"GRUP", &format!("DOOR{number}"), &group(event)));
+        }
         hip.build()
     };
-    let old = archive("sign", 1, "Beware");
-    let new = archive("board", 2, "Beware!");
+    let files = pair(["old.HIP", "new.HIP"], [&archive(1), &archive(2)]);
+    for (size, is_compared) in [("1M", false), ("64M", true)] {
+        let size = format!("cachesize={size}");
+        let args = ["--converted", "-o", &size, "old.HIP", "new.HIP"];
+        let (_, found) = objects(&files.archive, &args);
+        let mut found = found.iter();
+        let links = found.find(|found| found["path"] == "tables/links.tsv");
+        let differences = links.unwrap()["differences"].as_array().unwrap();
+        assert_eq!(!differences.is_empty(), is_compared, "{differences:?}");
+    }
+}
+
+#[test]
+fn assets_of_hip_archives_are_compared_by_id_and_in_their_own_terms() {
+    let old = doors(1, "sign", "Beware");
+    let new = doors(2, "board", "Beware!");
     let files = pair(["old.HIP", "new.HIP"], [&old, &new]);
     let (code, found) = lines(&files.archive, &["old.HIP", "new.HIP"]);
     assert_eq!(code, Some(1));

@@ -33,6 +33,22 @@ pub enum Content {
 }
 
 impl Report {
+    /// Returns true if it is a table.
+    pub fn is_table(&self) -> bool {
+        matches!(self.content, Content::Table(_))
+    }
+
+    /// Sends the table. Returns false if it is another file.
+    ///
+    /// # Errors
+    /// Returns the errors of the receiver.
+    pub fn send(&self, context: &dyn AssetContext, to: &mut dyn TableSink) -> io::Result<bool> {
+        match self.content {
+            Content::Table(make) => make(context, to).map(|()| true),
+            Content::Other(_) => Ok(false),
+        }
+    }
+
     /// Writes the report.
     ///
     /// # Errors
@@ -88,8 +104,8 @@ pub fn write_readme(
          may be sorted or missing. Cells that are equal, also as spreadsheets write them, change\n\
          nothing. Rows are deleted by \"-\" in a column \"#\", where that is possible."
     )?;
-    let shown = reports.iter().filter(|report| (report.applies)(context));
-    for report in shown.filter(|report| report.path.ends_with(".tsv")) {
+    let tables = reports.iter().filter(|report| report.is_table());
+    for report in tables.filter(|report| (report.applies)(context)) {
         let name = report.path.strip_prefix("tables/").unwrap_or(report.path);
         match &report.edit {
             Some(Editing {

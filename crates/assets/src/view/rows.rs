@@ -128,19 +128,6 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns the rows, or `None` if they need more than `left` bytes. Subtracts their
-    /// bytes from `left`: 8 for each row and each value, or the length of a longer
-    /// text.
-    pub fn collect(self, left: &mut usize) -> Option<Vec<Vec<Value>>> {
-        let mut collected = Vec::new();
-        for row in self.rows {
-            take(VALUE, left)?;
-            row.iter().try_for_each(|value| take_value(value, left))?;
-            collected.push(row);
-        }
-        Some(collected)
-    }
-
     /// Writes the table.
     ///
     /// # Errors
@@ -164,9 +151,16 @@ impl<'a> Rows<'a> {
 pub(super) const VALUE: usize = 8;
 
 /// Takes bytes from the remaining ones; `None` if there are too few.
-pub(super) fn take(bytes: usize, left: &mut usize) -> Option<()> {
+pub fn take(bytes: usize, left: &mut usize) -> Option<()> {
     *left = left.checked_sub(bytes)?;
     Some(())
+}
+
+/// Takes the bytes of a row from the remaining ones, or returns `None` if there are too few:
+/// 8 for it and for each value, or the length of a longer text.
+pub fn take_row(row: &[Value], left: &mut usize) -> Option<()> {
+    take(VALUE, left)?;
+    row.iter().try_for_each(|value| take_value(value, left))
 }
 
 /// Takes the bytes of a value and everything in it from the remaining ones.
@@ -191,25 +185,6 @@ pub(super) fn take_value(value: &Value, left: &mut usize) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rows_are_collected_until_their_texts_are_too_long() {
-        let made = std::cell::Cell::new(0);
-        let collected = |text: usize, mut left: usize| {
-            made.set(0);
-            let rows = (0..600_u32).map(|number| {
-                made.set(made.get() + 1);
-                [number.into(), "x".repeat(text).into()]
-            });
-            let rows = Rows::new(["index", "name"], rows).collect(&mut left);
-            (rows.map(|rows| rows.len()), left)
-        };
-        assert_eq!(collected(3, 600 * 24 + 5), (Some(600), 5));
-        assert_eq!(collected(3, 600 * 24 - 1).0, None);
-        assert_eq!(collected(1000, 600 * 1016), (Some(600), 0));
-        assert_eq!(collected(1000, 10_000).0, None);
-        assert_eq!(made.get(), 10);
-    }
 
     #[test]
     fn nested_values_are_counted_with_their_names_and_texts() {

@@ -17,7 +17,7 @@ use hpimount_record::{self as record, Record, Value};
 use self::shown::PageView;
 use super::cells::Cells;
 use super::node::{Entry, Node, Nodes};
-pub use super::rows::{Columns, Rows};
+pub use super::rows::{Columns, Rows, take, take_row};
 use super::{AssetContext, Measures, Summary, View, ViewFile};
 use crate::model::wav::{self, Wav};
 use crate::model::{Picture, png};
