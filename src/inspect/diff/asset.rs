@@ -165,8 +165,8 @@ fn tables(shown: &[Shown<'_>; 2], found: &mut Differences) -> Result<(), Failed>
     Ok(())
 }
 
-/// Compares two generated files: tables of views and reports by their values, and other ones,
-/// such as those of archives, as they are written.
+/// Compares two generated files: tables of views and reports by their values, and texts and
+/// tables that an archive writes as they are written.
 fn generated(sides: [&Vfs; 2], nodes: &[Node<'_>; 2]) -> Result<Vec<Difference>, Failed> {
     let name = nodes[0].tree().name(nodes[0].index);
     let Some(kind) = Kind::of(name) else {

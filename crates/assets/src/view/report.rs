@@ -17,7 +17,7 @@ pub struct Report {
     /// Returns true if the tree has the report, by the names and types of the entries
     /// alone. Reads nothing.
     pub applies: fn(&dyn AssetContext) -> bool,
-    /// What it consists of.
+    /// A table, or another file.
     pub content: Content,
     /// Editing, if supported.
     pub edit: Option<Editing>,
