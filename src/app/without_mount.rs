@@ -323,6 +323,7 @@ pub fn diff(diff: &Diff, options: &MountOptions) -> Result<ExitCode, Failure> {
         let plan = DiffPlan {
             sides: [(old.name(), original.clone()), (new.name(), changed)],
             options: options_of_vfs,
+            spool: spool(),
             threads: options.threads.unwrap_or_else(cores),
             expansion: diff.expansion,
             style: inspect::diff::Style {

@@ -20,6 +20,7 @@ mod table;
 mod text;
 mod value;
 
+use std::fs::File;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
@@ -47,8 +48,10 @@ type Side = usize;
 pub struct DiffPlan {
     /// The sources of both sides, with their names.
     pub sides: [(String, Prepared); 2],
-    /// The options for opening each side; their memory budget is for both.
+    /// The options for opening each side; their memory and disk space are for both.
     pub options: Options,
+    /// A file for generated data of the second side, if one was opened before.
+    pub spool: Option<Arc<File>>,
     /// Number of threads that compare.
     pub threads: usize,
     /// Number of bytes that are read for each byte of a side at most.
@@ -78,11 +81,16 @@ pub fn diff(
         strict: true,
         force: false,
         cache_size: budget / 8 * 3,
+        spool_size: plan.options.spool_size / 2,
         ..plan.options.clone()
     };
     let [(old_name, old), (new_name, new)] = plan.sides;
     let old = Vfs::open_prepared(old, options.clone())?;
-    let new = Vfs::open_prepared(new, options.clone())?;
+    let of_new = Options {
+        spool: plan.spool,
+        ..options.clone()
+    };
+    let new = Vfs::open_prepared(new, of_new)?;
     bar.set_length(old.extent().bytes);
     let limits = Limits {
         threads: plan.threads,

@@ -266,6 +266,25 @@ fn an_added_comment_or_statement_is_one_added_line() {
     }
 }
 
+#[test]
+fn long_generated_files_of_both_sides_are_not_mixed_up() {
+    let keys: String = (0..9000)
+        .map(|key| format!("key{key}=a value;\n"))
+        .collect();
+    let files = folder(|source| {
+        for (side, last) in [("old", 1), ("new", 2)] {
+            let units = source.join(side).join("units");
+            fs::create_dir_all(&units).unwrap();
+            let unit = format!("[UNITINFO]\n{{\n{keys}last={last};\n}}\n");
+            fs::write(units.join("unit.fbi"), unit).unwrap();
+        }
+    });
+    let (code, found) = lines(&files.archive, &["--converted", "--brief", "old", "new"]);
+    assert_eq!(code, Some(1));
+    let expected = ["tables/units.tsv", "tables/texts.tsv"].map(|path| format!("changed: {path}"));
+    assert_eq!(found, expected);
+}
+
 /// Returns an object with one link that sends an event.
 fn group(event: u16) -> Vec<u8> {
     let mut bytes = vec![0, 0, 0, 1, 0x11, 1, 0, 0x1D, 0, 0, 0, 0];
