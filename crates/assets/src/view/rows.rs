@@ -165,10 +165,13 @@ pub fn take(bytes: usize, left: &mut usize) -> Option<()> {
 }
 
 /// Takes the bytes of a row from the remaining ones, or returns `None` if there are too few:
-/// 8 for it and for each value, or the length of a longer text.
+/// 8 for it and for each text, or the length of a longer text, and 4 for each other value.
 pub fn take_row(row: &[Value], left: &mut usize) -> Option<()> {
     take(VALUE, left)?;
-    row.iter().try_for_each(|value| take_value(value, left))
+    row.iter().try_for_each(|value| match value {
+        Value::Text(_) | Value::List(_) | Value::Map(_) => take_value(value, left),
+        _ => take(VALUE / 2, left),
+    })
 }
 
 /// Takes the bytes of a value and everything in it from the remaining ones.
