@@ -45,7 +45,7 @@ class Bounds:
             count = self.count(command)
             found.append((row, count * self.request, f"{count:,} requests alone"))
         for row in ["grep cold", "grep four", "copy", "cat all"]:
-            found.append((row, self.overlapped(row), "the row of stored files, and the decoders on the cores that it leaves"))
+            found.append((row, self.overlapped(row), "processor time of the row of stored files and of the decoders, on all cores"))
         for row in ["random 1", "random 4"]:
             found.append((row, self.random(row), "the row of stored files, and the decoder for each chunk once"))
         found.append(("check", self.median("decoders"), "the decoders alone"))

@@ -165,6 +165,11 @@ pub fn extract(
     let bar = progress_bar(0, extract.progress);
     let confinement = options.confinement(&readable);
     let threads = options.threads.unwrap_or_else(cores);
+    let writers = match extract.windows_names {
+        // Of names that differ only in case, the first one stays as it is.
+        true => 1,
+        false => threads.clamp(1, MAX_WRITERS),
+    };
     let mut failed = None;
     let read = |tasks: Vec<SyncSender<_>>| {
         let mut trouble = |error: Error| {
@@ -176,7 +181,7 @@ pub fn extract(
             inspect::extract(&vfs, &extract.style, threads, &tasks, &mut trouble, &bar)
         })
     };
-    let (read, written) = with_performers(threads.clamp(1, MAX_WRITERS), read, |tasks: Vec<_>| {
+    let (read, written) = with_performers(writers, read, |tasks: Vec<_>| {
         tasks.into_iter().try_for_each(|task| folder.perform(task))
     });
     bar.finish_and_clear();

@@ -198,6 +198,7 @@ impl Reader {
             }
             Content::Part { whole, offset } => {
                 let volume = file.volume;
+                debug_assert!(volume.volume.has_parts());
                 let whole = File {
                     volume,
                     file: whole,

@@ -177,7 +177,7 @@ impl Contents<'_> {
         }
     }
 
-    /// Does the same for a reader of all files in their order, without others beside it.
+    /// Does the same for [`Access::Once`].
     pub fn pieces_once(&self, ino: Ino) -> Pieces<'_> {
         Pieces {
             access: Access::Once,
@@ -262,11 +262,10 @@ impl Contents<'_> {
         let node = self.0.node(ino).ok()?;
         let file = node.file()?;
         let volume = file.volume.volume.as_ref();
-        match volume
-            .has_parts()
-            .then(|| volume.content(file.file))?
-            .ok()?
-        {
+        if !volume.has_parts() {
+            return None;
+        }
+        match volume.content(file.file).ok()? {
             Content::Part { whole, .. } => Some(Key {
                 file: whole,
                 ..file.key()

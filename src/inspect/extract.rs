@@ -1,4 +1,4 @@
-//! `hpi extract`: files that another thread writes, since threads that read sources may
+//! `hpi extract`: files that other threads write, since threads that read sources may
 //! not.
 //!
 //! Small files are read and written in batches: handing over each of them would take more
@@ -38,9 +38,9 @@ pub struct ExtractStyle {
     pub expansion: u64,
 }
 
-/// Extracts entries of a source with several threads, which send tasks to
-/// `writers`: all those of a file to one of them. A file that cannot be read is reported to `trouble`, and the others are
-/// extracted.
+/// Extracts entries of a source with several threads, which send tasks to `writers`: all
+/// those of a file to one of them. A file that cannot be read is reported to `trouble`, and
+/// the others are extracted.
 ///
 /// # Errors
 /// Returns [`Error::LeftOut`] if the source expands too much, or [`Error::Output`] if the

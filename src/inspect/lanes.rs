@@ -4,11 +4,12 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
+use std::thread;
 
 use crate::content::Key;
 use crate::sync::lock;
 
-/// Maximum number of jobs that wait for a worker in particular. Further ones are
+/// Maximum number of jobs of any size that wait for a worker in particular. Further ones are
 /// run by any worker, which then shares the decoder with others.
 const MAX_WAITING: usize = 16 << 10;
 
@@ -40,6 +41,7 @@ impl<J> Lanes<J> {
         let Some((job, is_first)) = self.begin(job, lane) else {
             return;
         };
+        let _given_up = is_first.then_some(GivenUp { lanes: self, lane });
         run(job);
         let next = || is_first.then(|| self.next_in(lane)).flatten();
         std::iter::from_fn(next).for_each(run);
@@ -73,6 +75,23 @@ impl<J> Lanes<J> {
             None => drop(taken.lanes.remove(&lane)),
         }
         job
+    }
+}
+
+/// Gives a lane up, and drops its jobs, if its worker panics: others would wait for their
+/// results.
+struct GivenUp<'l, J> {
+    lanes: &'l Lanes<J>,
+    lane: Key,
+}
+
+impl<J> Drop for GivenUp<'_, J> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let mut taken = lock(&self.lanes.0);
+            let dropped = taken.lanes.remove(&self.lane);
+            taken.waiting -= dropped.as_ref().map_or(0, VecDeque::len);
+        }
     }
 }
 

@@ -88,7 +88,11 @@ pub(super) fn no_lane<J>(_: &J) -> Option<Key> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::content::VolumeId;
+    use hpimount_containers::volume::FileId;
 
     #[test]
     fn results_come_in_the_order_of_their_jobs() {
@@ -110,9 +114,19 @@ mod tests {
 
     #[test]
     fn a_panic_of_a_job_is_propagated() {
-        for count in [1, 5000] {
+        let lane = Key {
+            volume: VolumeId(0, 0),
+            file: FileId(0),
+        };
+        for (count, lane) in [(1, None), (5000, None), (1, Some(lane)), (5000, Some(lane))] {
             let numbers = |push: &mut dyn FnMut(u64)| (0..count).for_each(push);
-            let run = || ordered(2, numbers, no_lane, |_| panic!("expected"), |(): ()| {});
+            let lane = |_: &u64| lane;
+            let fail = |_| {
+                // Others wait in its lane by then.
+                std::thread::sleep(Duration::from_millis(5));
+                panic!("expected");
+            };
+            let run = || ordered(2, numbers, lane, fail, |(): ()| {});
             assert!(std::panic::catch_unwind(run).is_err(), "{count}");
         }
     }

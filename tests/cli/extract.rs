@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
-use fixtures::container_seeds;
+use fixtures::container_seeds::{self, Method7z};
 use fixtures::hpi::{File, V1, dir, file as entry};
 use fixtures::ta::pcx::Pcx;
+use fixtures::text;
 use hpimount_containers::hpi::chunk::Method;
 use testkit::faulty_fs::{FaultyFs, Mode};
 use testkit::fuse_test;
@@ -69,6 +70,35 @@ fn everything_is_written_with_its_bytes_and_times() {
         if name == "a.hpi" {
             let small = out(&fixture).join(SMALL).metadata().unwrap();
             assert_eq!((small.mtime(), small.mode() & 0o600), (998_575_506, 0o600));
+        }
+    }
+}
+
+#[test]
+fn many_files_are_extracted_alike_by_any_number_of_threads() {
+    let bytes = |number: usize| text(1 + number * 9_973 % 150_000);
+    let files: BTreeMap<_, _> = (0..80)
+        .map(|number| (format!("{}/{number:02}.bin", number % 3), bytes(number)))
+        .collect();
+    let members: Vec<_> = files
+        .iter()
+        .map(|(path, bytes)| (&**path, &**bytes))
+        .collect();
+    let solid = container_seeds::seven_zip_of(Method7z::Deflate, &members, 0);
+    let folder = folder(|source| {
+        for (path, bytes) in &files {
+            let path = source.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+    });
+    for fixture in [file("solid.7z", &solid), folder] {
+        for threads in [1, 4] {
+            let written = extracted(&fixture, &["-o", &format!("threads={threads}"), "--force"]);
+            for (path, bytes) in &files {
+                let found = written[Path::new(path)].as_ref();
+                assert!(found == Some(bytes), "{path} by {threads}");
+            }
         }
     }
 }

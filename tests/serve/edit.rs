@@ -336,8 +336,10 @@ fn niceness(server: &Server) -> Vec<(String, i32)> {
         let name = head.split_once('(').unwrap().1.to_owned();
         (name, fields.split(' ').nth(16).unwrap().parse().unwrap())
     };
-    let stats = threads.map(|thread| fs::read_to_string(thread.unwrap().path().join("stat")));
-    stats.map(|stat| of_thread(stat.unwrap())).collect()
+    // Some end meanwhile.
+    let stats =
+        threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("stat")).ok());
+    stats.map(of_thread).collect()
 }
 
 #[cfg(target_os = "linux")]

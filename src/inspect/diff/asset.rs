@@ -19,7 +19,8 @@ use hpimount_assets::view::page::WARNINGS;
 /// Memory that a comparison takes for each byte of a compared file.
 const EXPANSION: usize = 12;
 
-/// Part of the memory budget of a side that one comparison may use.
+/// Part of the memory budget of a side that one comparison may use; of generated tables
+/// twice as much.
 const PART_OF_BUDGET: usize = 4;
 
 /// Comparison method for a file of a view.

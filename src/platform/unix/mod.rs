@@ -64,7 +64,8 @@ pub fn page_size() -> u64 {
 #[cfg(target_os = "linux")]
 const LOW_PRIORITY: i32 = 10;
 
-/// Lowers the priority of the calling thread. Only Linux has priorities of threads.
+/// Lowers the priority of the calling thread on Linux. Elsewhere that would be the priority of
+/// the process.
 pub fn lower_priority() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, LOW_PRIORITY) {

@@ -165,7 +165,8 @@ pub fn take(bytes: usize, left: &mut usize) -> Option<()> {
 }
 
 /// Takes the bytes of a row from the remaining ones, or returns `None` if there are too few:
-/// 8 for it and for each text, or the length of a longer text, and 4 for each other value.
+/// 8 for it and for each text, or the length of a longer text, and 4 for each other value,
+/// which takes that little in a file. Whoever charges memory multiplies.
 pub fn take_row(row: &[Value], left: &mut usize) -> Option<()> {
     take(VALUE, left)?;
     row.iter().try_for_each(|value| match value {

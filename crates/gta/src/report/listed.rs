@@ -9,22 +9,22 @@ use crate::{gxt, txd};
 use hpimount_assets::view::{AssetContext, TableSink};
 use hpimount_renderware::texture::table::{COLUMNS, values};
 
-/// Writes `cars.tsv`: a row for each definition of a vehicle.
+/// Sends `cars.tsv`: a row for each definition of a vehicle.
 pub(super) fn cars(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     section(context, &["ide"], &IDE, "cars", out)
 }
 
-/// Writes `peds.tsv`: a row for each definition of a person.
+/// Sends `peds.tsv`: a row for each definition of a person.
 pub(super) fn peds(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     section(context, &["ide"], &IDE, "peds", out)
 }
 
-/// Writes `zones.tsv`: a row for each zone of the map.
+/// Sends `zones.tsv`: a row for each zone of the map.
 pub(super) fn zones(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     section(context, &["ipl", "zon"], &IPL, "zone", out)
 }
 
-/// Writes the rows of a section of all files with these extensions, with a column for
+/// Sends the rows of a section of all files with these extensions, with a column for
 /// each field. Omits rows with an unknown form.
 fn section(
     context: &dyn AssetContext,
@@ -52,7 +52,7 @@ fn section(
     Ok(())
 }
 
-/// Writes `texts.tsv`: a row for each text of the game and of mods.
+/// Sends `texts.tsv`: a row for each text of the game and of mods.
 pub(super) fn texts(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     out.columns(&["file", "table", "key", "text"])?;
     each_file(context, "gxt", |path, bytes| {
@@ -74,7 +74,7 @@ pub(super) fn texts(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::
     })
 }
 
-/// Writes `textures.tsv`: a row for each texture of a readable dictionary.
+/// Sends `textures.tsv`: a row for each texture of a readable dictionary.
 pub(super) fn textures(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let columns = [&["file", "name"][..], &COLUMNS].concat();
     out.columns(&columns)?;

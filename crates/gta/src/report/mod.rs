@@ -157,7 +157,7 @@ fn each_document(
     })
 }
 
-/// Writes `models.tsv`: a row for each definition.
+/// Sends `models.tsv`: a row for each definition.
 fn models(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let columns = [
         "id", "model", "txd", "section", "draw1", "draw2", "draw3", "flags", "file", "line",
@@ -182,7 +182,7 @@ fn models(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()>
     })
 }
 
-/// Writes `txdp.tsv`: a row for each parent of a dictionary.
+/// Sends `txdp.tsv`: a row for each parent of a dictionary.
 fn parents(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     out.columns(&["txd", "parent", "file", "line"])?;
     each_document(context, "ide", &IDE, |path, document| {
@@ -223,7 +223,7 @@ fn names(context: &dyn AssetContext) -> io::Result<HashMap<i64, String>> {
     Ok(names)
 }
 
-/// Writes `placements.tsv`: a row for each placed object, with its actual rotation.
+/// Sends `placements.tsv`: a row for each placed object, with its actual rotation.
 fn placements(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let columns = [
         "file", "line", "index", "id", "model", "defined", "interior", "x", "y", "z", "rx", "ry",

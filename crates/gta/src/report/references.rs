@@ -174,7 +174,7 @@ fn row(path: &str, line: Option<u32>, texts: &[&str]) -> Vec<Value> {
     place.into_iter().chain(texts).collect()
 }
 
-/// Writes `references.tsv`: a row for each required file of a definition.
+/// Sends `references.tsv`: a row for each required file of a definition.
 pub(super) fn references(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     out.columns(&COLUMNS)?;
     each_definition(context, |definition| {
@@ -198,7 +198,7 @@ pub(super) fn each(context: &dyn AssetContext, visit: VisitReference<'_>) -> io:
     })
 }
 
-/// Writes `missing.tsv`: the rows of `references.tsv` with missing files, and a row for
+/// Sends `missing.tsv`: the rows of `references.tsv` with missing files, and a row for
 /// each placed object without a definition.
 pub(super) fn missing(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     out.columns(&COLUMNS[..7])?;

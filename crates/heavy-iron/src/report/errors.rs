@@ -12,7 +12,7 @@ pub(super) fn is_shown(code: [u8; 4]) -> bool {
     formats.any(|format| format.asset_types.contains(&code))
 }
 
-/// Writes the table, in the order of the archive.
+/// Sends the table, in the order of the archive.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let archive = Archive::new(context);
     out.columns(&["id", "name", "type", "file", "error"])?;

@@ -18,7 +18,7 @@ use hpimount_record::Value;
 /// of it.
 const MAX_LINKS: usize = 1 << 18;
 
-/// Writes `links.tsv`, in the order of the archive.
+/// Sends `links.tsv`, in the order of the archive.
 pub(super) fn outgoing(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let archive = Archive::new(context);
     let columns = [
@@ -137,7 +137,7 @@ impl ByTarget {
     }
 }
 
-/// Writes `links_in.tsv`, sorted by target id.
+/// Sends `links_in.tsv`, sorted by target id.
 pub(super) fn incoming(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let columns = [
         "target",

@@ -23,7 +23,7 @@ const MAX_PATH: usize = 64;
 /// The columns of entities before the columns of the type.
 pub(super) const PLACE: [&str; 8] = ["x", "y", "z", "yaw", "pitch", "roll", "model", "model_name"];
 
-/// Writes a row for each object of a type. The columns are the fields of any of them.
+/// Sends a row for each object of a type. The columns are the fields of any of them.
 pub(super) fn write(
     context: &dyn AssetContext,
     code: [u8; 4],
@@ -75,7 +75,7 @@ pub(super) fn write(
     })
 }
 
-/// Writes a row for each field of each object of a type.
+/// Sends a row for each field of each object of a type.
 pub(super) fn fields(
     context: &dyn AssetContext,
     code: [u8; 4],
@@ -122,7 +122,7 @@ fn prefix(part: &Part) -> String {
     }
 }
 
-/// Writes a row for each list part of a type's objects, such as the commands of
+/// Sends a row for each list part of a type's objects, such as the commands of
 /// particle systems.
 pub(super) fn items(
     context: &dyn AssetContext,
@@ -136,7 +136,7 @@ pub(super) fn items(
     })
 }
 
-/// Writes a row for each list record of a type's objects, such as the events of
+/// Sends a row for each list record of a type's objects, such as the events of
 /// scripts.
 pub(super) fn records(
     context: &dyn AssetContext,
@@ -157,7 +157,7 @@ pub(super) fn records(
 /// words for them.
 type VisitElement<'v> = &'v mut dyn FnMut(usize, &Part, &dyn Words) -> io::Result<()>;
 
-/// Writes a row for each element that `each` visits of a type's objects. The columns
+/// Sends a row for each element that `each` visits of a type's objects. The columns
 /// are the fields of any of them.
 fn elements(
     context: &dyn AssetContext,

@@ -34,7 +34,7 @@ pub(super) fn is_placed(code: [u8; 4]) -> bool {
     is_object(code) || code == *b"MRKR"
 }
 
-/// Writes the table in archive order.
+/// Sends the table in archive order.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let archive = Archive::new(context);
     out.columns(&COLUMNS)?;

@@ -207,7 +207,7 @@ pub(super) fn refers(code: [u8; 4]) -> bool {
     is_object(code) || view::is_table(code) || others.contains(&code)
 }
 
-/// Writes the table in archive order.
+/// Sends the table in archive order.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let archive = Archive::new(context);
     let columns = [

@@ -67,7 +67,7 @@ fn is_shown(asset: AssetType) -> bool {
     }
 }
 
-/// Writes the table in archive order.
+/// Sends the table in archive order.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let archive = Archive::new(context);
     let names = archive.names();

@@ -23,7 +23,7 @@ pub(super) fn is_subtitles(code: [u8; 4]) -> bool {
     code == *b"SUBT"
 }
 
-/// Writes the table in archive order.
+/// Sends the table in archive order.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let archive = Archive::new(context);
     let shown_by = shown_by(&archive)?;

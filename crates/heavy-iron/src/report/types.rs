@@ -15,7 +15,7 @@ use hpimount_record::Value;
 /// The columns before the type's own.
 const ASSET: [&str; 2] = ["asset", "asset_name"];
 
-/// Writes the rows of all tables of a type.
+/// Sends the rows of all tables of a type.
 pub(super) fn tables(
     context: &dyn AssetContext,
     code: [u8; 4],
@@ -65,7 +65,7 @@ pub(super) fn tables(
     Ok(())
 }
 
-/// Writes the parameters of all characters (MINF).
+/// Sends the parameters of all characters (MINF).
 pub(super) fn parameters(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let archive = Archive::new(context);
     out.columns(&[&ASSET[..], &["index", "name", "name_name", "value"]].concat())?;
@@ -84,7 +84,7 @@ pub(super) fn parameters(context: &dyn AssetContext, out: &mut dyn TableSink) ->
     Ok(())
 }
 
-/// Writes the headers of all sounds.
+/// Sends the headers of all sounds.
 pub(super) fn sounds(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     out.columns(&["list", "sound", "sound_name", "rate", "offset"])?;
     let Some(headers) = headers(context) else {

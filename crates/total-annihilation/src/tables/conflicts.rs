@@ -82,7 +82,7 @@ pub(super) fn conflicts<'a>(context: &dyn AssetContext, library: &'a Library) ->
     found
 }
 
-/// Writes the table: a row for each conflicting definition.
+/// Sends the table: a row for each conflicting definition.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let library = Library::of(context);
     out.columns(&["kind", "value", "name", "file", "archive"])?;

@@ -128,7 +128,7 @@ pub(super) fn check(
     }
 }
 
-/// Writes the table.
+/// Sends the table.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     out.columns(&COLUMNS)?;
     for Opened { file, ota, tnt } in opened(context) {

@@ -18,7 +18,7 @@ const COLUMNS: [&str; 8] = [
     "builder", "unit", "page", "slot", "clash", "known", "file", "archive",
 ];
 
-/// Writes the table. `clash` has the other units in the same slot; `known` tells
+/// Sends the table. `clash` has the other units in the same slot; `known` tells
 /// whether the files of the mount define the builder and the unit.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     let library = Library::of(context);

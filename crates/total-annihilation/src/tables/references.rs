@@ -369,12 +369,12 @@ pub(super) fn value(section: Section<'_>, key: &str) -> Option<String> {
 
 const COLUMNS: [&str; 6] = ["unit", "kind", "name", "path", "resolved_in", "from"];
 
-/// Writes the table of all references.
+/// Sends the table of all references.
 pub(super) fn write_all(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     write(context, out, |_| true)
 }
 
-/// Writes the table of the missing references.
+/// Sends the table of the missing references.
 pub(super) fn write_missing(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     write(context, out, |reference| reference.is_missing)
 }

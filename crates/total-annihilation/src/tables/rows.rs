@@ -85,7 +85,7 @@ pub(super) fn movement(tdf: &Tdf, _stem: &str, visit: VisitRow<'_>) -> io::Resul
     })
 }
 
-/// Writes the table of all rows. All texts must be read to find the columns. If memory
+/// Sends the table of all rows. All texts must be read to find the columns. If memory
 /// does not suffice to keep the rows until then, the texts are read again, so that only
 /// one of them is in memory at a time.
 pub(super) fn write(

@@ -24,7 +24,7 @@ pub(super) fn files(context: &dyn AssetContext) -> Vec<AssetRef> {
     files.collect()
 }
 
-/// Writes the table: name of a sequence, its number in the file, the size of its
+/// Sends the table: name of a sequence, its number in the file, the size of its
 /// largest frame, and the total ticks of its frames.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     out.columns(&COLUMNS)?;

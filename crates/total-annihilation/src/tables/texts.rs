@@ -20,7 +20,7 @@ pub(super) fn files(context: &dyn AssetContext) -> Vec<AssetRef> {
     folders.flat_map(find).collect()
 }
 
-/// Writes the table.
+/// Sends the table.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn TableSink) -> io::Result<()> {
     out.columns(&["file", "section", "key", "value"])?;
     each_text(context, &mut |_, path, tdf| {
