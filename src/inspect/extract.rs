@@ -20,8 +20,8 @@ use crate::namespace::companion::CONVERTED;
 use crate::source::ExtractTask;
 use hpimount_containers::io as bytes;
 
-/// Maximum number of files of a batch, and the bytes after which a batch ends. A long file
-/// is written in parts of so many bytes.
+/// Maximum number of files of a batch, and the bytes after which a batch ends. They are also
+/// the size of the parts in which a long file is written.
 const MAX_BATCH: usize = 16;
 const BATCH_BYTES: u64 = 128 << 10;
 
@@ -39,7 +39,7 @@ pub struct ExtractStyle {
 }
 
 /// Extracts entries of a source with several threads, which send tasks to `writers`: all
-/// those of a file to one of them. A file that cannot be read is reported to `trouble`, and
+/// tasks of a file go to one of them. A file that cannot be read is reported to `trouble`, and
 /// the others are extracted.
 ///
 /// # Errors

@@ -81,7 +81,7 @@ pub(super) fn ordered<J: Send, R: Send, T>(
     })
 }
 
-/// The lane of jobs of which any thread may run any.
+/// The lane of jobs that any thread may run.
 pub(super) fn no_lane<J>(_: &J) -> Option<Key> {
     None
 }

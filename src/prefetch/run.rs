@@ -49,8 +49,8 @@ pub(super) struct Run {
     previous: Option<Ino>,
     /// Number of files that were read in order.
     count: u32,
-    /// The end of the furthest read in the current file, and that of the last one: a file
-    /// may be read again.
+    /// The ends of the furthest read and of the last read in the current file, which may be
+    /// read again.
     read_to: u64,
     last_end: u64,
     /// Offsets in the current file that are decoded ahead of the kernel's

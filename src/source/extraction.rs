@@ -191,7 +191,7 @@ impl Extraction {
         self.left_out.load(Ordering::Relaxed)
     }
 
-    /// Does a task. Those of a file that was not begun, or that was aborted, do nothing.
+    /// Does a task. Tasks of a file that was not begun, or that was aborted, do nothing.
     /// Several threads may do tasks of different files.
     ///
     /// # Errors

@@ -18,7 +18,8 @@ use hpimount_containers::volume::Decoder;
 /// Maximum number of decoders that are kept at their position.
 const MAX_DECODERS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 
-/// Interval at which a thread that waits for a slot checks whether its reader was killed.
+/// A thread that waits for a slot checks after each such interval whether its reader was
+/// killed.
 const PATIENCE: Duration = Duration::from_millis(5);
 
 /// Maximum number of streams in the list of those that were decoded to their end.

@@ -59,8 +59,8 @@ pub fn page_size() -> u64 {
     rustix::param::page_size() as u64
 }
 
-/// Niceness of threads whose work nobody waits for. With more, somebody who needs a block that
-/// such a thread is decoding would wait for long while all cores are busy.
+/// Niceness of a thread in the background. A higher one would delay readers who need a block
+/// that the thread is decoding, while all cores are busy.
 #[cfg(target_os = "linux")]
 const LOW_PRIORITY: i32 = 10;
 
