@@ -63,7 +63,7 @@ class Bounds:
             return requests(mount) - before
 
     def overlapped(self, row):
-        """Seconds if neither reading nor decoding ever waited for the other, and no core was idle."""
+        """Seconds if no core was ever idle."""
         spent = self.median(f"{row} spent", self.stored) + self.median("decoders spent")
         return max(self.median(row, self.stored), self.median("decoders"), spent / os.cpu_count())
 
@@ -94,7 +94,7 @@ def measure(setting, bench, columns, one):
     return (
         f"{HEADING}\n\nThe bound of a row is what the machine takes for the parts that no program can leave out. A request"
         f" that is answered from memory takes {request * 1e6:.1f} µs here (`stat` of a name that does not exist); where a"
-        " program reads and the daemon decodes, the bound assumes that neither ever waits for the other.\n\n"
+        " program reads and the daemon decodes, the bound assumes that no core is ever idle.\n\n"
         + "\n".join(lines)
         + "\n"
     )
