@@ -167,9 +167,7 @@ impl<'a> Node<'a> {
     }
 
     /// Returns the fact with everything in it as a value, or `None` if it needs more
-    /// than `left` bytes. Subtracts its bytes from `left`, like [`Rows::collect`].
-    ///
-    /// [`Rows::collect`]: super::page::Rows::collect
+    /// than `left` bytes. Subtracts its bytes from `left`.
     pub fn collect(&self, left: &mut usize) -> Option<Value> {
         if let Self::Ruled(node, _) | Self::Absent(node) = self {
             return node.collect(left);
