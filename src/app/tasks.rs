@@ -26,7 +26,7 @@ pub fn with_tasks<T: Send, R: Send, E>(
     })
 }
 
-/// Like [`with_tasks`], with several threads that perform tasks: each those of one sender.
+/// Like [`with_tasks`], with several threads that perform tasks: each has a sender of its own.
 /// After an error of one, the others take no more tasks either.
 pub(super) fn with_performers<T: Send, R: Send, E: Send>(
     performers: usize,

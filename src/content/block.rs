@@ -183,8 +183,8 @@ pub enum Access {
     /// It has read the bytes before: a block that it reads to its end is not
     /// read again.
     Sequential,
-    /// It is expected to read all of what the file is a part of in its order, and nobody
-    /// else is: what is decoded is not spooled, until somebody goes back.
+    /// It is expected to be the only reader of the file, or of the solid block around it, and
+    /// to read in order: decoded blocks are not spooled before a reader goes back.
     Once,
     /// It reads no more of this file than the beginning.
     Head,

@@ -20,8 +20,8 @@ use crate::namespace::companion::CONVERTED;
 use crate::source::ExtractTask;
 use hpimount_containers::io as bytes;
 
-/// Maximum number of files of a batch, and the bytes after which a batch ends. They are also
-/// the size of the parts in which a long file is written.
+/// Maximum number of files of a batch, and the bytes after which a batch ends. A long
+/// file is written in parts of this size.
 const MAX_BATCH: usize = 16;
 const BATCH_BYTES: u64 = 128 << 10;
 

@@ -255,7 +255,7 @@ impl Extraction {
         done.map_err(|error| of_path(&self.path.join(path), error))
     }
 
-    /// Opens a directory, and creates those of its components that do not exist.
+    /// Opens a directory, and creates its missing components.
     fn directory(&self, path: &str) -> io::Result<Arc<Directory>> {
         if let Some(known) = lock(&self.directories).get(path) {
             return Ok(known.clone());

@@ -1,4 +1,4 @@
-//! What is on a path: a mount of hpimount that answers, one that does not, or nothing.
+//! The occupant of a path: a mount of hpimount that answers, a silent one, or nothing.
 
 use std::fs;
 use std::io;

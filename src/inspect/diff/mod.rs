@@ -261,32 +261,27 @@ impl<'v> Diff<'v> {
                 }
             };
             let run = |item| self.compare(item);
-            ordered(
-                self.threads,
-                walk,
-                no_lane,
-                run,
-                |compared| match compared {
-                    Compared::Same { size } => output.same(size),
-                    Compared::Different(record) => output.record(&record),
-                    Compared::Archives(record, inside) => {
-                        output.record(&record);
-                        match self.enter(depth, &inside) {
-                            _ if !enters => {}
-                            Ok(()) => next.push(inside),
-                            Err(problem) => {
-                                enters = false;
-                                output.record(&problem);
-                            }
+            let note = |compared| match compared {
+                Compared::Same { size } => output.same(size),
+                Compared::Different(record) => output.record(&record),
+                Compared::Archives(record, inside) => {
+                    output.record(&record);
+                    match self.enter(depth, &inside) {
+                        _ if !enters => {}
+                        Ok(()) => next.push(inside),
+                        Err(problem) => {
+                            enters = false;
+                            output.record(&problem);
                         }
                     }
-                    Compared::Lone(file) => {
-                        if let Some(file) = lone.add(file) {
-                            output.record(&file.into_record());
-                        }
+                }
+                Compared::Lone(file) => {
+                    if let Some(file) = lone.add(file) {
+                        output.record(&file.into_record());
                     }
-                },
-            );
+                }
+            };
+            ordered(self.threads, walk, no_lane, run, note);
             if output.is_broken() {
                 return;
             }
@@ -437,18 +432,13 @@ impl<'v> Diff<'v> {
             (side, number, sum.ok())
         };
         let produce = |push: &mut dyn FnMut(_)| candidates.into_iter().for_each(push);
-        ordered(
-            self.threads,
-            produce,
-            no_lane,
-            hash,
-            |(side, number, sum)| {
-                // A file that cannot be read was moved from nowhere.
-                if let Some(sum) = sum {
-                    matching.set_sum(side, number, sum);
-                }
-            },
-        );
+        let note = |(side, number, sum)| {
+            // A file that cannot be read was moved from nowhere.
+            if let Some(sum) = sum {
+                matching.set_sum(side, number, sum);
+            }
+        };
+        ordered(self.threads, produce, no_lane, hash, note);
         for [old, new] in matching.take_equal() {
             output.record(&Record::Moved {
                 path: old.path.into(),
