@@ -1,6 +1,6 @@
 //! Every dependency of a crate is used in its code.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -9,14 +9,18 @@ use toml::Table;
 /// Packages whose library has another name.
 const NAMES: [(&str, &str); 1] = [("md-5", "md5")];
 
-/// Returns all code in a file or folder, as words.
-fn words(path: &Path, words: &mut BTreeSet<String>) {
+/// Removes the words of all code in a file or folder from `missing`.
+fn remove_used(path: &Path, missing: &mut BTreeMap<String, &str>) {
     if path.is_dir() {
         let entries = fs::read_dir(path).unwrap();
-        entries.for_each(|entry| self::words(&entry.unwrap().path(), words));
-    } else if let Ok(text) = fs::read_to_string(path) {
-        let found = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        words.extend(found.map(str::to_owned));
+        entries.for_each(|entry| remove_used(&entry.unwrap().path(), missing));
+    } else if !missing.is_empty()
+        && let Ok(text) = fs::read_to_string(path)
+    {
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        for word in words {
+            missing.remove(word);
+        }
     }
 }
 
@@ -47,21 +51,20 @@ fn every_dependency_is_used() {
             ("dependencies", &["src"][..]),
             ("dev-dependencies", &["src", "tests", "benches", "examples"]),
         ] {
-            let mut used = BTreeSet::new();
-            folders
-                .iter()
-                .for_each(|folder| words(&member.join(folder), &mut used));
             let names = tables
                 .iter()
                 .filter_map(|table| table.get(kind)?.as_table());
-            for name in names.flat_map(Table::keys) {
+            let libraries = names.flat_map(Table::keys).map(|name| {
                 let other = NAMES.iter().find(|(package, _)| package == name);
-                let library =
-                    other.map_or_else(|| name.replace('-', "_"), |(_, it)| (*it).to_owned());
-                if !used.contains(&library) {
-                    unused.push(format!("{}: {name}", member.display()));
-                }
-            }
+                let library = other.map_or_else(|| name.replace('-', "_"), |(_, it)| (*it).into());
+                (library, name.as_str())
+            });
+            let mut missing = libraries.collect();
+            folders
+                .iter()
+                .for_each(|folder| remove_used(&member.join(folder), &mut missing));
+            let missing = missing.into_values();
+            unused.extend(missing.map(|name| format!("{}: {name}", member.display())));
         }
     }
     assert_eq!(unused, [""; 0]);

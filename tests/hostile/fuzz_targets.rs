@@ -168,7 +168,7 @@ targets! {
     damaged_games_have_whole_models_maps_and_tables: "gta_game", 60;
     damaged_gaf_files_are_read_or_refused: "gaf", 300;
     damaged_3do_files_are_read_or_refused: "tdo", 300;
-    damaged_cob_files_are_read_or_refused: "cob", 300;
+    damaged_cob_files_are_read_or_refused: "cob", 100;
     any_text_is_compiled_or_refused: "bos", 300;
     damaged_maps_and_sections_are_read_or_refused: "tnt", 200;
     damaged_pcx_files_are_read_or_refused: "pcx", 300;
