@@ -1,5 +1,6 @@
 //! Assets of Total Annihilation.
 
+mod edited;
 mod goldens;
 mod known;
 mod samples;

@@ -83,6 +83,23 @@ impl<'a> Palettized<'a> {
     }
 }
 
+/// Returns the index of each pixel of an edited picture without transparency, given its
+/// old indices, in at most 256 colors, and a warning if many pixels changed their color.
+pub fn indices(
+    colors: &[[u8; 4]],
+    edited: &[[u8; 4]],
+    old: impl IntoIterator<Item = u8>,
+) -> (Vec<u8>, Option<String>) {
+    let mut palettized = Palettized::new(&colors[..colors.len().min(256)], None);
+    let pixels = edited.iter().zip(old);
+    let indices = pixels
+        .map(|(&[red, green, blue, _], old)| {
+            palettized.index([red, green, blue, 255], old.into()) as u8
+        })
+        .collect();
+    (indices, palettized.warning())
+}
+
 /// Returns the index of the nearest color, and true if it is the same color.
 fn nearest(colors: &[[u8; 4]], reserved: Option<u16>, wanted: [u8; 4]) -> (u16, bool) {
     let distance = |color: &[u8; 4]| -> u32 {

@@ -1,7 +1,7 @@
 //! Import of edited pictures as BMP. Size, depth and palette are fixed.
 
 use crate::bmp::PICTURE;
-use hpimount_assets::model::palette::Palettized;
+use hpimount_assets::model::palette;
 use hpimount_assets::parse::bmp::{self, Pixels};
 use hpimount_assets::view::import::{self, Changed, Edit, Imported, NOT_THIS_FILE};
 
@@ -19,15 +19,9 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let pixels = match bmp.decode() {
         Pixels::Rgb(_) => Pixels::Rgb(edited.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect()),
         Pixels::Indexed(old) => {
-            let opaque = bmp.opaque();
-            let mut palettized = Palettized::new(&opaque[..bmp.colors()], None);
-            let pixels = edited.iter().zip(old);
-            let indices = pixels.map(|(&[r, g, b, _], old)| {
-                // There are at most 256 colors.
-                palettized.index([r, g, b, 255], old.into()) as u8
-            });
-            let indices = indices.collect();
-            warnings.extend(palettized.warning());
+            let colors = &bmp.opaque()[..bmp.colors()];
+            let (indices, warning) = palette::indices(colors, &edited, old);
+            warnings.extend(warning);
             Pixels::Indexed(indices)
         }
     };

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::pcx::{PICTURE, colors, picture};
-use hpimount_assets::model::palette::Palettized;
+use hpimount_assets::model::palette;
 use hpimount_assets::parse::pcx::{self, Pcx, Pixels};
 use hpimount_assets::view::import::{self, Changed, Edit, Imported, NOT_THIS_FILE};
 
@@ -30,15 +30,9 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         Pixels::Rgb(_) => Pixels::Rgb(edited.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect()),
         Pixels::Indexed(old) => {
             let count = 1_usize << (pcx.bits * pcx.planes).min(8);
-            let opaque = colors.palette.opaque();
-            let mut palettized = Palettized::new(&opaque[..count], None);
-            let pixels = edited.iter().zip(old);
-            let indices = pixels.map(|(&[r, g, b, _], old)| {
-                // There are at most 256 colors.
-                palettized.index([r, g, b, 255], old.into()) as u8
-            });
-            let indices = indices.collect();
-            warnings.extend(palettized.warning());
+            let colors = &colors.palette.opaque()[..count];
+            let (indices, warning) = palette::indices(colors, &edited, old);
+            warnings.extend(warning);
             Pixels::Indexed(indices)
         }
     };

@@ -25,7 +25,7 @@ pub struct Sct {
     pub minimap: Option<Minimap>,
     /// Warnings.
     pub warnings: Warnings,
-    heights: Heights,
+    pub(super) heights: Heights,
 }
 
 /// Parses an SCT file.

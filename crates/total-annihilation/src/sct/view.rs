@@ -5,6 +5,7 @@ use bytes::Bytes;
 use crate::pal::colors::{Colors, WithColors};
 use crate::sct::{self, Sct};
 use crate::terrain::TILE_EDGE;
+use crate::terrain::import::{HEIGHTS, MINIMAP, Pictures, import};
 use crate::terrain::view;
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
@@ -16,18 +17,20 @@ use hpimount_containers::file_type::FileType;
 /// Sections.
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: sct::EXTENSIONS,
-    converted: Conversion::Always(Converted::parts(&[ConvertedFile::named(
-        "png",
-        "minimap.png",
-    )])),
+    converted: Conversion::Always(Converted::parts(&[ConvertedFile::named("png", MINIMAP)])),
     types: &[FileType {
         patterns: &["*.sct"],
         ..FileType::new("image/x-ta-sct", Some("Total Annihilation map section"))
     }],
-    preview: Some(Preview::new(10, &["minimap.png", "section.png"])),
+    preview: Some(Preview::new(10, &[MINIMAP, "section.png"])),
+    edits: &[
+        Editable::new(MINIMAP, "pixels"),
+        Editable::new(HEIGHTS, "heights"),
+    ],
+    import: Some(|edit| import(edit, pictures)),
     left_out: &[Editable::new(
-        "*.png",
-        "is a section of a map, whose terrain is not edited",
+        "section.png",
+        "is made from tiles, which are not edited",
     )],
     ..ViewFormat::new("SCT", open)
 };
@@ -55,7 +58,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
             vec![("height_range", view::range(shown.asset.heights()).into())]
         });
     if let Some(minimap) = sct.minimap.clone() {
-        page.file("minimap.png", move |shown, _, out| {
+        page.file(MINIMAP, move |shown, _, out| {
             view::write_minimap(&minimap, None, &shown.colors, out)
         });
     }
@@ -70,11 +73,23 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     }
     // After better previews.
     if sct.heights().next().is_some() {
-        page.file("height.png", |WithColors { asset: sct, .. }, _, out| {
+        page.file(HEIGHTS, |WithColors { asset: sct, .. }, _, out| {
             view::write_heights((sct.width(), sct.height()), sct.heights(), out)
         });
     }
     Ok(page.show(WithColors { asset: sct, colors }, error))
+}
+
+/// Finds the pictures that can be edited.
+fn pictures(file: &Bytes, context: &dyn AssetContext) -> Result<Pictures, String> {
+    let sct = sct::parse(file).map_err(|incomplete| incomplete.error.to_string())?;
+    Ok(Pictures {
+        used: None,
+        colors: Colors::of_mount(context),
+        size: (sct.width(), sct.height()),
+        heights: sct.heights,
+        minimap: sct.minimap,
+    })
 }
 
 #[cfg(test)]

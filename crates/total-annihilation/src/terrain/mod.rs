@@ -1,5 +1,6 @@
 //! The ground of maps and sections (FORMATS, TA).
 
+pub(crate) mod import;
 pub mod parse;
 pub mod view;
 

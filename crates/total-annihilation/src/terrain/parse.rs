@@ -142,6 +142,14 @@ pub struct Minimap {
     pub pixels: Bytes,
 }
 
+impl Minimap {
+    /// Returns the size of the shown part, from the top left corner.
+    pub(crate) fn shown(&self, used: Option<(u32, u32)>) -> (u32, u32) {
+        let (width, height) = used.unwrap_or((self.width, self.height));
+        (width.min(self.width), height.min(self.height))
+    }
+}
+
 /// Checks the size of a map in units of `cells` cells. Its width is at `offset`.
 pub(crate) fn check_size(width: u32, height: u32, offset: u64, cells: u64) -> Result<()> {
     let area = u64::from(width) * u64::from(height);
@@ -153,12 +161,13 @@ pub(crate) fn check_size(width: u32, height: u32, offset: u64, cells: u64) -> Re
 }
 
 /// The heights of cells: the first of every `stride` bytes.
-#[derive(Debug, Clone, Default, GetSize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, GetSize)]
 pub(crate) struct Heights {
     /// Size of a cell in bytes; the first byte is the height.
     stride: usize,
+    /// All bytes of the cells.
     #[get_size(ignore)]
-    cells: Bytes,
+    pub(super) cells: Bytes,
 }
 
 impl Heights {
@@ -168,6 +177,14 @@ impl Heights {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = u8> {
         self.cells.iter().copied().step_by(self.stride.max(1))
+    }
+
+    /// Returns the same cells with these heights.
+    pub(super) fn with(&self, heights: impl Iterator<Item = u8>) -> Self {
+        let mut cells = self.cells.to_vec();
+        let stored = cells.iter_mut().step_by(self.stride.max(1));
+        stored.zip(heights).for_each(|(old, new)| *old = new);
+        Self::new(cells.into(), self.stride)
     }
 }
 

@@ -65,8 +65,7 @@ pub(crate) fn write_minimap(
     colors: &Colors,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let (width, height) = used.unwrap_or((minimap.width, minimap.height));
-    let size = (width.min(minimap.width), height.min(minimap.height));
+    let size = minimap.shown(used);
     let mut row = |y: u32, row: &mut Vec<u8>| {
         let start = y as usize * minimap.width as usize;
         let pixels = minimap.pixels.get(start..start + size.0 as usize);
@@ -77,8 +76,8 @@ pub(crate) fn write_minimap(
 
 /// Returns whether the picture of a minimap is nonempty.
 pub(crate) fn is_picture(minimap: &Minimap, used: Option<(u32, u32)>) -> bool {
-    let (width, height) = used.unwrap_or((u32::MAX, u32::MAX));
-    minimap.width.min(width) > 0 && minimap.height.min(height) > 0
+    let (width, height) = minimap.shown(used);
+    width > 0 && height > 0
 }
 
 /// Writes the stored heights of cells as shades of gray.

@@ -9,35 +9,42 @@ use super::scenery::{self, Scenery};
 use crate::pal::colors::{Colors, WithColors};
 use crate::tdf;
 use crate::terrain::TILE_EDGE;
+use crate::terrain::import::{HEIGHTS, MINIMAP, Pictures, import};
 use crate::terrain::view::{self, REDUCED};
-use crate::tnt::{self, Ground, Tnt, Version};
+use crate::tnt::{self, Features, Ground, Tnt, Version};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
+use hpimount_assets::view::edit::{Form, Place};
 use hpimount_assets::view::import::Editable;
-use hpimount_assets::view::node::{Entry, Node};
+use hpimount_assets::view::node::{self, Entry, Node, Nodes};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{
     AssetContext, AssetKey, AssetRef, Measures, Opened, Preview, ViewFormat,
 };
 use hpimount_containers::file_type::FileType;
+use hpimount_containers::io::Endian;
 use hpimount_containers::text::stem;
-use hpimount_record::Value;
+use hpimount_record::{Field, Text, Value};
 
 /// Maps.
 pub const FORMAT: ViewFormat = ViewFormat {
     extensions: tnt::EXTENSIONS,
-    converted: Conversion::Always(Converted::parts(&[ConvertedFile::named(
-        "png",
-        "minimap.png",
-    )])),
+    converted: Conversion::Always(Converted::parts(&[ConvertedFile::named("png", MINIMAP)])),
     types: &[FileType {
         patterns: &["*.tnt"],
         ..FileType::new("image/x-ta-tnt", Some("Total Annihilation map"))
     }],
-    preview: Some(Preview::new(5, &["minimap.png", "map_1_8.png"])),
+    preview: Some(Preview::new(5, &[MINIMAP, "map_1_8.png"])),
+    edits: &[
+        Editable::new("info.json", "sea_level and flags"),
+        Editable::new("features.tsv", "names"),
+        Editable::new(MINIMAP, "pixels"),
+        Editable::new(HEIGHTS, "heights"),
+    ],
+    import: Some(|edit| import(edit, pictures)),
     left_out: &[Editable::new(
-        "*.png",
-        "is a map, whose terrain and nodes are not edited",
+        "map*.png",
+        "is made from tiles, which are not edited",
     )],
     ..ViewFormat::new("TNT", open)
 };
@@ -45,45 +52,116 @@ pub const FORMAT: ViewFormat = ViewFormat {
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
     let (mut tnt, error) = so_far(tnt::parse(bytes));
     let warnings = std::mem::take(&mut tnt.warnings);
-    let (version, colors) = match tnt.version {
-        Version::Ta => ("TA", Colors::of_mount(context)),
-        Version::OldTa => ("TA, early form", Colors::of_mount(context)),
-        Version::Kingdoms => ("TAK", Colors::of_kingdoms_map(context)),
-    };
-    let mut page = Page::new(FORMAT.name, format!("TNT map ({version})"), warnings);
-    page.fact("game", version);
-    add_facts(&tnt, &mut page);
-    page.fact("palette", colors.source.clone())
-        .computed(counted);
+    let colors = colors(tnt.version, context);
+    let heading = format!("TNT map ({})", name(tnt.version));
+    let mut page = Page::new(FORMAT.name, heading, warnings);
+    page.edits()
+        .computed(facts)
+        .measures(|shown: &WithColors<Tnt>| {
+            let [width, height] = pixels(&shown.asset);
+            Measures::picture(width, height)
+        })
+        .values_of_tables(|shown, _| names(&shown.asset.features));
     add_files(&tnt, context, &mut page);
     Ok(page.show(WithColors { asset: tnt, colors }, error))
 }
 
-/// Adds the facts that do not require reading the cells.
-fn add_facts(tnt: &Tnt, page: &mut Page<WithColors<Tnt>>) {
-    // A tile covers four cells.
-    let tiles = [tnt.width / 2, tnt.height / 2];
+/// Returns the editable names of features.
+fn names(features: &Features) -> Node<'_> {
+    let form = Form::Own {
+        size: tnt::NAME_SIZE,
+        encode: |name, _| {
+            let mut stored = Text::<{ tnt::NAME_SIZE }>::default();
+            let set = stored.set(name);
+            set.map_err(|problem| problem.reason().to_owned())?;
+            Ok(stored.0.to_vec())
+        },
+    };
+    let all = move || -> Nodes<'_> {
+        let numbered = (0..).zip(features.iter());
+        Box::new(numbered.map(move |(number, feature)| {
+            let place = Place::new(features.name_offset(number), Endian::Little, form);
+            node::map([("name", Node::from(feature.name).stored(place))])
+        }))
+    };
+    node::map([("feature_table", Node::Each(Box::new(all)))])
+}
+
+/// Returns the name of a version.
+fn name(version: Version) -> &'static str {
+    match version {
+        Version::Ta => "TA",
+        Version::OldTa => "TA, early form",
+        Version::Kingdoms => "TAK",
+    }
+}
+
+fn colors(version: Version, context: &dyn AssetContext) -> Colors {
+    match version {
+        Version::Ta | Version::OldTa => Colors::of_mount(context),
+        Version::Kingdoms => Colors::of_kingdoms_map(context),
+    }
+}
+
+/// Finds the pictures that can be edited.
+fn pictures(file: &Bytes, context: &dyn AssetContext) -> Result<Pictures, String> {
+    let tnt = tnt::parse(file).map_err(|incomplete| incomplete.error.to_string())?;
+    Ok(Pictures {
+        used: tnt.minimap_used(),
+        colors: colors(tnt.version, context),
+        size: (tnt.width, tnt.height),
+        heights: tnt.heights,
+        minimap: tnt.minimap,
+    })
+}
+
+/// Returns width and height in tiles; a tile covers four cells.
+fn tiles(tnt: &Tnt) -> [u32; 2] {
+    [tnt.width / 2, tnt.height / 2]
+}
+
+/// Returns width and height of the ground in pixels.
+fn pixels(tnt: &Tnt) -> [u32; 2] {
+    tiles(tnt).map(|edge| edge.saturating_mul(TILE_EDGE))
+}
+
+fn facts(shown: &WithColors<Tnt>) -> Vec<Entry<'_>> {
+    let tnt = &shown.asset;
+    let value = |value: Value| Node::from(value);
     let minimap = tnt.minimap.as_ref();
+    let minimap = minimap.map(|minimap| [minimap.width, minimap.height]);
     let used = tnt.minimap_used().map(|(width, height)| [width, height]);
-    page.fact("cells", [tnt.width, tnt.height])
-        .fact("tiles", tiles)
-        .fact("pixels", tiles.map(|edge| edge.saturating_mul(TILE_EDGE)))
-        .measures(|shown| {
-            let cells = [shown.asset.width, shown.asset.height];
-            let [width, height] = cells.map(|edge| (edge / 2).saturating_mul(TILE_EDGE));
-            Measures::picture(width, height)
-        })
-        .fact("tile_count", tnt.terrain.tile_count())
-        .fact("sea_level", tnt.sea_level)
-        .fact("flags", tnt.flags)
-        .fact("uses_stored_minimap", tnt.flags & 1 != 0)
-        .fact(
-            "minimap",
-            minimap.map(|minimap| [minimap.width, minimap.height]),
-        )
-        .fact("minimap_used", used)
-        .fact("ground", tnt.ground.as_ref().map(ground))
-        .fact("features", tnt.features.len());
+    let without = tnt.cells_without_feature().into_iter();
+    let without = without.map(|(word, count)| (format!("{word:04X}").into(), count.into()));
+    let word = |value: u32, at: Option<usize>| match at {
+        Some(at) => Node::from(value).stored(Place::new(at, Endian::Little, Form::U32)),
+        None => value.into(),
+    };
+    let is_stored = tnt.flags & 1 != 0;
+    vec![
+        ("game", value(name(tnt.version).into())),
+        ("cells", value([tnt.width, tnt.height].into())),
+        ("tiles", value(tiles(tnt).into())),
+        ("pixels", value(pixels(tnt).into())),
+        ("tile_count", tnt.terrain.tile_count().into()),
+        (
+            "sea_level",
+            word(tnt.sea_level, Some(tnt.version.sea_level())),
+        ),
+        ("flags", word(tnt.flags, tnt.version.flags())),
+        (
+            "uses_stored_minimap",
+            value(is_stored.into()).derived("is the lowest bit of flags"),
+        ),
+        ("minimap", value(minimap.into())),
+        ("minimap_used", value(used.into())),
+        ("ground", value(tnt.ground.as_ref().map(ground).into())),
+        ("features", tnt.features.len().into()),
+        ("palette", value(shown.colors.source.clone().into())),
+        ("height_range", view::range(tnt.heights()).into()),
+        ("features_placed", placed(tnt).iter().sum::<usize>().into()),
+        ("cells_without_feature", Node::Map(without.collect())),
+    ]
 }
 
 fn ground(ground: &Ground) -> Value {
@@ -92,18 +170,6 @@ fn ground(ground: &Ground) -> Value {
         ("coordinate_size".into(), ground.coordinate_size.into()),
         ("large_minimap".into(), ground.large_minimap.into()),
     ])
-}
-
-/// Returns the facts about all cells.
-fn counted(shown: &WithColors<Tnt>) -> Vec<Entry<'_>> {
-    let tnt = &shown.asset;
-    let words = tnt.cells_without_feature().into_iter();
-    let words = words.map(|(word, count)| (format!("{word:04X}").into(), count.into()));
-    vec![
-        ("height_range", view::range(tnt.heights()).into()),
-        ("features_placed", placed(tnt).iter().sum::<usize>().into()),
-        ("cells_without_feature", Node::Map(words.collect())),
-    ]
 }
 
 /// Returns the number of cells with each feature.
@@ -119,12 +185,16 @@ fn placed(tnt: &Tnt) -> Vec<usize> {
 
 fn add_files(tnt: &Tnt, context: &dyn AssetContext, page: &mut Page<WithColors<Tnt>>) {
     if !tnt.features.is_empty() {
-        page.table("features.tsv", features);
+        page.table("features.tsv", features)
+            .cells(&[&["number"]], |_, row, column, text| {
+                let name = || Value::text(text.to_owned());
+                (column == "name").then(|| (format!("feature_table[{row}].name"), name()))
+            });
     }
     let used = tnt.minimap_used();
     let minimap = tnt.minimap.clone();
     if let Some(minimap) = minimap.filter(|minimap| view::is_picture(minimap, used)) {
-        page.file("minimap.png", move |shown, _, out| {
+        page.file(MINIMAP, move |shown, _, out| {
             view::write_minimap(&minimap, used, &shown.colors, out)
         });
     }
@@ -152,7 +222,7 @@ fn add_files(tnt: &Tnt, context: &dyn AssetContext, page: &mut Page<WithColors<T
     }
     // After better previews.
     if tnt.heights().next().is_some() {
-        page.file("height.png", |WithColors { asset: tnt, .. }, _, out| {
+        page.file(HEIGHTS, |WithColors { asset: tnt, .. }, _, out| {
             view::write_heights((tnt.width, tnt.height), tnt.heights(), out)
         });
     }
@@ -206,6 +276,7 @@ mod tests {
     use super::*;
     use fixtures::ta::put;
     use fixtures::ta::tnt::{Kingdoms, Map};
+    use fixtures::{edited_table, edited_value};
     use hpimount_assets::view::Alone;
 
     /// Offsets of the pointers to the parts of a map in its header.
@@ -273,6 +344,49 @@ mod tests {
             without(&["map_1_8.png", "map.png"]),
             "the ground is in other files"
         );
+    }
+
+    #[test]
+    fn features_are_renamed_in_their_table() {
+        let file = Bytes::from(map().file(0x2000));
+        let edited = |names: [&str; 2]| edited_table(&FORMAT, &file, "features.tsv", names);
+        let named = |name: &str| {
+            let features = vec!["Tree".to_owned(), name.to_owned()];
+            let file = Map { features, ..map() }.file(0x2000);
+            Ok(Some(Bytes::from(file)))
+        };
+        let longest = "R".repeat(127);
+        assert!(edited(["Rock", "Palm 2"]) == named("Palm 2"));
+        assert!(edited(["Rock", &longest]) == named(&longest));
+        let umlaut = edited(["Rock", "Öl"]).unwrap().unwrap();
+        assert!(umlaut.windows(4).any(|name| name == b"\xD6l\0\0"));
+        let refused = edited(["Rock", &"R".repeat(128)]).unwrap_err();
+        let (start, end) = (
+            "line 3, column name (1): \"RR",
+            "is not at most 127 letters",
+        );
+        assert!(
+            refused.starts_with(start) && refused.ends_with(end),
+            "{refused}"
+        );
+        assert!(edited(["1\t1\tRock", "1\t7\tRock"]).is_err(), "indices");
+    }
+
+    #[test]
+    fn sea_level_and_flags_are_edited_where_each_version_has_them() {
+        let map = |sea_level| Map { sea_level, ..map() };
+        for version in [0x2000, 0x1020] {
+            let edited = edited_value(&FORMAT, &map(75).file(version), "sea_level", "90");
+            assert!(edited == Ok(Some(map(90).file(version))));
+            let edited = edited_value(&FORMAT, &map(75).file(version), "flags", "6");
+            let edited = tnt::parse(&edited.unwrap().unwrap().into()).unwrap();
+            assert_eq!((edited.flags, edited.sea_level), (6, 75));
+        }
+        let kingdoms = Kingdoms::small(true).file();
+        let edited = edited_value(&FORMAT, &kingdoms, "sea_level", "90");
+        let edited = tnt::parse(&edited.unwrap().unwrap().into()).unwrap();
+        assert_eq!(edited.sea_level, 90);
+        edited_value(&FORMAT, &kingdoms, "flags", "1").unwrap_err();
     }
 
     #[test]

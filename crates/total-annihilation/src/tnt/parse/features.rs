@@ -7,8 +7,14 @@ use crate::pointer::{Pointer, u32_at};
 use hpimount_assets::parse::name;
 use hpimount_containers::io::{Error, Result, Warnings};
 
-/// Bytes of a feature.
-const FEATURE_SIZE: usize = 132;
+/// Bytes of the number of a feature.
+const INDEX_SIZE: usize = 4;
+
+/// Bytes of its name.
+pub const NAME_SIZE: usize = 128;
+
+/// Bytes of both.
+const FEATURE_SIZE: usize = INDEX_SIZE + NAME_SIZE;
 
 /// Maximum number of features of a map.
 const MAX_FEATURES: u32 = 65535;
@@ -16,6 +22,8 @@ const MAX_FEATURES: u32 = 65535;
 /// Names of features of a map.
 #[derive(Debug, Clone, Default, GetSize)]
 pub struct Features {
+    /// Absolute offset of the table.
+    offset: usize,
     #[get_size(ignore)]
     table: Bytes,
 }
@@ -45,7 +53,8 @@ impl Features {
             return Err(Error::damaged(count_offset, "feature count", problem));
         }
         let table = pointer.items(file, count.into(), FEATURE_SIZE)?;
-        let features = Self { table };
+        let offset = pointer.target as usize;
+        let features = Self { offset, table };
         let numbers = features.iter().enumerate();
         let misplaced = numbers.filter(|(number, feature)| feature.index as usize != *number);
         match misplaced.count() {
@@ -71,12 +80,17 @@ impl Features {
     pub fn get(&self, number: usize) -> Option<Feature> {
         let start = number.checked_mul(FEATURE_SIZE)?;
         let bytes = self.table.get(start..start.checked_add(FEATURE_SIZE)?)?;
-        let name = &bytes[4..];
+        let name = &bytes[INDEX_SIZE..];
         Some(Feature {
             index: u32_at(bytes, 0)?,
             name: name::until_nul(name),
             junk_after_nul: name::junk_after_nul(name),
         })
+    }
+
+    /// Returns the offset of the name of the feature with this number.
+    pub fn name_offset(&self, number: usize) -> usize {
+        self.offset + number * FEATURE_SIZE + INDEX_SIZE
     }
 
     /// Returns all features, in their order.

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use get_size2::GetSize;
 
-pub use features::{Feature, Features};
+pub use features::{Feature, Features, NAME_SIZE};
 
 use crate::pointer::{u16_at, u32_at};
 use crate::terrain::{Heights, Minimap, Terrain};
@@ -46,6 +46,25 @@ pub enum Version {
     Kingdoms,
 }
 
+impl Version {
+    /// Returns the offset of the height of the sea.
+    pub fn sea_level(self) -> usize {
+        match self {
+            Self::Ta | Self::OldTa => 0x24,
+            Self::Kingdoms => 0x0C,
+        }
+    }
+
+    /// Returns the offset of the flags, which maps of Kingdoms do not have.
+    pub fn flags(self) -> Option<usize> {
+        match self {
+            Self::Ta => Some(0x2C),
+            Self::OldTa => Some(0x3C),
+            Self::Kingdoms => None,
+        }
+    }
+}
+
 /// The parsed contents of a TNT file.
 #[derive(Debug, Clone, Default, GetSize)]
 pub struct Tnt {
@@ -69,7 +88,7 @@ pub struct Tnt {
     pub ground: Option<Ground>,
     /// Warnings.
     pub warnings: Warnings,
-    heights: Heights,
+    pub(super) heights: Heights,
     /// The bytes of all cells that contain their features.
     #[get_size(ignore)]
     feature_cells: Bytes,
