@@ -105,7 +105,7 @@ pub enum Counted {
 
 impl<'a> Node<'a> {
     /// Creates a list by calling `make` for each item.
-    pub fn each<T>(items: &'a [T], make: fn(&'a T) -> Node<'a>) -> Self {
+    pub fn each<T>(items: &'a [T], make: impl Fn(&'a T) -> Self + Copy + 'a) -> Self {
         Self::Each(Box::new(move || Box::new(items.iter().map(make))))
     }
 

@@ -13,14 +13,13 @@ use hpimount_record::{self as record, FixedSize, Record};
 /// Minimum length of a geometry in bytes: its type and a count.
 const GEOMETRY_SIZE: usize = 8;
 
-/// Bytes of a set of sprites without the sprites.
-const SPRITES_SIZE: usize = 16;
-
 /// A geometry.
 #[derive(Debug, GetSize)]
 pub enum Geometry {
     /// Meshes, one for every material.
     Meshes {
+        /// Absolute offset of the origin.
+        offset: usize,
         /// Origin of the coordinates of the meshes.
         origin: [f32; 3],
         /// The meshes.
@@ -50,7 +49,7 @@ impl Geometry {
     /// Returns the material numbers, one for every mesh or set of sprites.
     pub fn materials(&self) -> impl Iterator<Item = i32> {
         let meshes = self.meshes().iter().map(|mesh| mesh.material);
-        meshes.chain(self.sprites().iter().map(|sprites| sprites.material))
+        meshes.chain(self.sprites().iter().map(|sprites| sprites.header.material))
     }
 
     /// Replaces the material of all meshes.
@@ -65,14 +64,27 @@ impl Geometry {
 /// Sprites of one material.
 #[derive(Debug, Default, Clone, PartialEq, GetSize)]
 pub struct Sprites {
-    /// Number of the material.
-    pub material: i32,
-    /// Orientation towards the camera; meaning unknown.
-    pub kind: i32,
-    /// Radius of all of them together.
-    pub radius: f32,
+    /// Absolute offset.
+    pub offset: usize,
+    /// What they share.
+    pub header: SpritesHeader,
     /// The sprites.
     pub sprites: Vec<Sprite>,
+}
+
+/// The header of a set of sprites.
+#[derive(Debug, Default, Clone, PartialEq, GetSize, Record)]
+#[record(table = "../../docs/formats/hgo.md")]
+pub struct SpritesHeader {
+    /// Number of the material.
+    pub material: i32,
+    /// Number of sprites.
+    #[record(derived)]
+    pub count: u32,
+    /// Orientation towards the camera; meaning unknown.
+    pub faceon_type: i32,
+    /// Radius of all of them together.
+    pub radius: f32,
 }
 
 /// A sprite.
@@ -102,10 +114,15 @@ pub(super) fn read(
         let result;
         match kind {
             0 => {
+                let offset = cursor.offset() as usize;
                 let origin = floats(cursor, "geometry origin")?;
                 let mut meshes = Vec::new();
                 result = read_meshes(cursor, joints, &mut meshes, warnings);
-                list.push(Geometry::Meshes { origin, meshes });
+                list.push(Geometry::Meshes {
+                    offset,
+                    origin,
+                    meshes,
+                });
             }
             1 => {
                 let mut sprites = Vec::new();
@@ -135,13 +152,12 @@ fn read_meshes(
 }
 
 fn read_sprites(cursor: &mut Cursor<'_>, list: &mut Vec<Sprites>) -> Result<()> {
-    for _ in 0..count(cursor, SPRITES_SIZE, "sprite set count")? {
+    for _ in 0..count(cursor, SpritesHeader::SIZE, "sprite set count")? {
         fill(list, |set| {
-            set.material = cursor.i32("sprite material")?;
-            let count_offset = cursor.offset();
-            let count = cursor.u32("sprite count")?;
-            set.kind = cursor.i32("sprite type")?;
-            set.radius = cursor.f32("sprite radius")?;
+            set.offset = cursor.offset() as usize;
+            set.header = record::read(cursor)?;
+            let count_offset = set.offset as u64 + 4;
+            let count = set.header.count;
             let count = fitting(cursor, count_offset, count, Sprite::SIZE, "sprite count")?;
             for _ in 0..count {
                 set.sprites.push(record::read(cursor)?);

@@ -19,6 +19,8 @@ const WEIGHTS_SIZE: usize = 16;
 /// Triangles of one material.
 #[derive(Debug, Default, Clone, PartialEq, GetSize)]
 pub struct Mesh {
+    /// Absolute offset.
+    pub offset: usize,
     /// Number of the material.
     pub material: i32,
     /// The vertices.
@@ -211,6 +213,7 @@ pub(super) fn read(
     warnings: &mut Warnings,
 ) -> Result<()> {
     let start = cursor.offset();
+    mesh.offset = start as usize;
     mesh.material = cursor.i32("mesh material")?;
     let vertices = count(cursor, VERTEX_SIZE, "vertex count")?;
     mesh.vertices.reserve_exact(vertices);

@@ -10,6 +10,7 @@ use crate::hgo::{
     Sprites, Texture, Vertex,
 };
 use hpimount_assets::view::Measures;
+use hpimount_assets::view::edit::{Form, Place};
 use hpimount_assets::view::node::{Entry, Node, Nodes, known, map, numbered, stored};
 use hpimount_assets::view::page::Page;
 use hpimount_containers::io::{Endian, Warnings};
@@ -76,7 +77,10 @@ pub(super) fn page(hgo: &Hgo, warnings: Warnings) -> Page<PlannedHgo> {
                 Some(("translation", position(&joint.local)))
             })
         })
-        .list("layers", |model| list(&model.hgo.layers, layer))
+        .list("layers", |model| {
+            let layers = model.hgo.layers.iter().enumerate();
+            Box::new(layers.map(|(index, one)| layer(index, one, model.hgo.endian)))
+        })
         .list("points_of_interest", |model| {
             let hgo = &model.hgo;
             records(hgo, &hgo.points, hgo.places.points, |point| {
@@ -172,37 +176,57 @@ fn texture(index: usize, texture: &Texture) -> Node<'_> {
 
 /// Returns a layer with its slots: geometry for each joint, or of the slot as a
 /// whole.
-fn layer(index: usize, layer: &Layer) -> Node<'_> {
+fn layer(index: usize, layer: &Layer, endian: Endian) -> Node<'_> {
     let name = layer.name.get().map(str::to_owned);
     let mut entries = vec![("index".into(), index.into()), ("name".into(), name.into())];
     for slot in Slot::ALL {
         let parts = || layer.parts.iter().filter(move |part| part.slot == slot);
-        let rigid =
-            parts().filter_map(|part| Some((part.joint?.to_string().into(), geometries(part))));
+        let rigid = parts()
+            .filter_map(|part| Some((part.joint?.to_string().into(), geometries(part, endian))));
         let rigid: Vec<_> = rigid.collect();
         if !rigid.is_empty() {
             entries.push((slot.name().into(), Node::Map(rigid)));
         } else if let Some(part) = parts().next() {
-            entries.push((slot.name().into(), geometries(part)));
+            entries.push((slot.name().into(), geometries(part, endian)));
         }
     }
     Node::Map(entries)
 }
 
-fn geometries(part: &Part) -> Node<'_> {
-    Node::each(&part.geometry, |geometry| match geometry {
-        Geometry::Meshes { origin, meshes } => map([
+fn geometries(part: &Part, endian: Endian) -> Node<'_> {
+    Node::each(&part.geometry, move |geometry| match geometry {
+        Geometry::Meshes {
+            offset,
+            origin,
+            meshes,
+        } => map([
             ("type", 0.into()),
-            ("origin", Node::numbers(origin)),
-            ("meshes", Node::each(meshes, mesh)),
+            ("origin", floats(origin, *offset, endian)),
+            ("meshes", Node::each(meshes, move |one| mesh(one, endian))),
         ]),
-        Geometry::Sprites(sets) => map([("type", 1.into()), ("faces", Node::each(sets, sprites))]),
+        Geometry::Sprites(sets) => map([
+            ("type", 1.into()),
+            ("faces", Node::each(sets, move |set| sprites(set, endian))),
+        ]),
     })
 }
 
-fn mesh(mesh: &Mesh) -> Node<'_> {
+/// Returns editable floats at an offset of the file.
+fn floats(values: &[f32], offset: usize, endian: Endian) -> Node<'_> {
+    let places = (offset..).step_by(4);
+    let places = places.map(|offset| Place::new(offset, endian, Form::Float));
+    let values = values.iter().zip(places);
+    Node::List(
+        values
+            .map(|(&value, place)| Node::from(value).stored(place))
+            .collect(),
+    )
+}
+
+fn mesh(mesh: &Mesh, endian: Endian) -> Node<'_> {
+    let material = Place::new(mesh.offset, endian, Form::I32);
     let mut facts = vec![
-        ("material", mesh.material.into()),
+        ("material", Node::from(mesh.material).stored(material)),
         ("vertices", mesh.vertices.len().into()),
         ("triangles", mesh.triangle_count().into()),
         ("bounds", extent(&mesh.vertices)),
@@ -249,13 +273,8 @@ fn extent<'a>(vertices: &[Vertex]) -> Node<'a> {
     }
 }
 
-fn sprites(sprites: &Sprites) -> Node<'_> {
-    map([
-        ("material", sprites.material.into()),
-        ("count", sprites.sprites.len().into()),
-        ("faceon_type", sprites.kind.into()),
-        ("radius", sprites.radius.into()),
-    ])
+fn sprites(set: &Sprites, endian: Endian) -> Node<'_> {
+    map(stored(&set.header, set.offset, endian))
 }
 
 fn shadow(shadow: &Shadow) -> Node<'_> {

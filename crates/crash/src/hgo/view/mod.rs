@@ -40,7 +40,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         Editable::TEXTURES,
         Editable::new(
             "info.json",
-            "values of materials, texture animations, joints and points; bounds",
+            "values of materials, texture animations, joints, points and sprites; bounds; origins and materials of meshes",
         ),
         Editable::new("materials.tsv", "values of materials"),
         Editable::new("joints.tsv", "flags, locator_offset and parent"),
@@ -142,6 +142,7 @@ impl Exported for PlannedHgo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hgo::Geometry;
     use fixtures::hgo::Build;
     use fixtures::{edited_value, edited_values};
     use hpimount_assets::view::Alone;
@@ -231,6 +232,27 @@ mod tests {
             reason("materials[0].diffuse", r#"[0, "red", 0]"#),
             "materials[0].diffuse[1]: \"red\" is not a number that fits into 32 bits"
         );
+    }
+
+    #[test]
+    fn a_mesh_gets_another_material_and_origin_in_both_byte_orders() {
+        for endian in [Endian::Big, Endian::Little] {
+            let bytes = Build::new(endian).mouse();
+            let geometry = "layers[0].rigid.1[0]";
+            let edit = |path: &str, value: &str| {
+                let path = format!("{geometry}.{path}");
+                let edited = edited_value(&FORMAT, &bytes, &path, value).unwrap();
+                hgo::parse(&edited.unwrap().into()).unwrap()
+            };
+            let of = |hgo: &Hgo| match &hgo.layers[0].parts[0].geometry[0] {
+                Geometry::Meshes { origin, meshes, .. } => (*origin, meshes[0].material),
+                Geometry::Sprites(_) => unreachable!("it has meshes"),
+            };
+            let (origin, material) = of(&hgo::parse(&bytes.clone().into()).unwrap());
+            assert_eq!(of(&edit("meshes[0].material", "-1")), (origin, -1));
+            let moved = edit("origin", &format!("[{}, 2.5, {}]", origin[0], origin[2]));
+            assert_eq!(of(&moved), ([origin[0], 2.5, origin[2]], material));
+        }
     }
 
     /// Returns the attributes of the first material after edits, given as places and
