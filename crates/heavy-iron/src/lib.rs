@@ -49,7 +49,7 @@ pub const FORMATS: &[ViewFormat] = &[
     sound::FORMAT,
     sound::TABLE_FORMAT,
     text::FORMAT,
-    text::CREDITS_FORMAT,
+    text::credits::FORMAT,
     model_view::FORMAT,
     object::FORMAT,
     cutscene_view::FORMAT,

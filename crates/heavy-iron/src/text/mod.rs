@@ -6,4 +6,4 @@ pub mod parse;
 pub mod view;
 
 pub use self::parse::*;
-pub use self::view::{CREDITS_FORMAT, FORMAT};
+pub use self::view::FORMAT;
