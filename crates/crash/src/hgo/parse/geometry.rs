@@ -66,7 +66,7 @@ impl Geometry {
 pub struct Sprites {
     /// Absolute offset.
     pub offset: usize,
-    /// What they share.
+    /// The header.
     pub header: SpritesHeader,
     /// The sprites.
     pub sprites: Vec<Sprite>,
