@@ -11,7 +11,7 @@ use crate::tdf;
 use crate::terrain::TILE_EDGE;
 use crate::terrain::import::{HEIGHTS, MINIMAP, Pictures, import};
 use crate::terrain::view::{self, REDUCED};
-use crate::tnt::{self, Features, Ground, Tnt, Version};
+use crate::tnt::{self, Ground, Tnt, Version};
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::edit::{Form, Place};
@@ -36,7 +36,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     }],
     preview: Some(Preview::new(5, &[MINIMAP, "map_1_8.png"])),
     edits: &[
-        Editable::new("info.json", "sea_level and flags"),
+        Editable::new("info.json", "sea_level, flags and names of features"),
         Editable::new("features.tsv", "names"),
         Editable::new(MINIMAP, "pixels"),
         Editable::new(HEIGHTS, "heights"),
@@ -61,30 +61,9 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
             let [width, height] = pixels(&shown.asset);
             Measures::picture(width, height)
         })
-        .values_of_tables(|shown, _| names(&shown.asset.features));
+        .list("features", features_with_places);
     add_files(&tnt, context, &mut page);
     Ok(page.show(WithColors { asset: tnt, colors }, error))
-}
-
-/// Returns the editable names of features.
-fn names(features: &Features) -> Node<'_> {
-    let form = Form::Own {
-        size: tnt::NAME_SIZE,
-        encode: |name, _| {
-            let mut stored = Text::<{ tnt::NAME_SIZE }>::default();
-            let set = stored.set(name);
-            set.map_err(|problem| problem.reason().to_owned())?;
-            Ok(stored.0.to_vec())
-        },
-    };
-    let all = move || -> Nodes<'_> {
-        let numbered = (0..).zip(features.iter());
-        Box::new(numbered.map(move |(number, feature)| {
-            let place = Place::new(features.name_offset(number), Endian::Little, form);
-            node::map([("name", Node::from(feature.name).stored(place))])
-        }))
-    };
-    node::map([("feature_table", Node::Each(Box::new(all)))])
 }
 
 /// Returns the name of a version.
@@ -156,7 +135,6 @@ fn facts(shown: &WithColors<Tnt>) -> Vec<Entry<'_>> {
         ("minimap", value(minimap.into())),
         ("minimap_used", value(used.into())),
         ("ground", value(tnt.ground.as_ref().map(ground).into())),
-        ("features", tnt.features.len().into()),
         ("palette", value(shown.colors.source.clone().into())),
         ("height_range", view::range(tnt.heights()).into()),
         ("features_placed", placed(tnt).iter().sum::<usize>().into()),
@@ -188,7 +166,7 @@ fn add_files(tnt: &Tnt, context: &dyn AssetContext, page: &mut Page<WithColors<T
         page.table("features.tsv", features)
             .cells(&[&["number"]], |_, row, column, text| {
                 let name = || Value::text(text.to_owned());
-                (column == "name").then(|| (format!("feature_table[{row}].name"), name()))
+                (column == "name").then(|| (format!("features[{row}].name"), name()))
             });
     }
     let used = tnt.minimap_used();
@@ -226,6 +204,29 @@ fn add_files(tnt: &Tnt, context: &dyn AssetContext, page: &mut Page<WithColors<T
             view::write_heights((tnt.width, tnt.height), tnt.heights(), out)
         });
     }
+}
+
+/// Returns the features, whose names can be edited.
+fn features_with_places(shown: &WithColors<Tnt>) -> Nodes<'_> {
+    let form = Form::Own {
+        size: tnt::NAME_SIZE,
+        encode: |name, _| {
+            let mut stored = Text::<{ tnt::NAME_SIZE }>::default();
+            let set = stored.set(name);
+            set.map_err(|problem| problem.reason().to_owned())?;
+            Ok(stored.0.to_vec())
+        },
+    };
+    let features = &shown.asset.features;
+    let counted = features.iter().zip(placed(&shown.asset)).enumerate();
+    Box::new(counted.map(move |(number, (feature, count))| {
+        let place = Place::new(features.name_offset(number), Endian::Little, form);
+        node::map([
+            ("index", feature.index.into()),
+            ("name", Node::from(feature.name).stored(place)),
+            ("placed", count.into()),
+        ])
+    }))
 }
 
 /// Returns the names of features, and the number of cells with each.
