@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 
 use crate::heavy_iron::samples::{Archive, Asset, archives, text};
+use hpimount_assets::view::import::{Imported, edited};
+use hpimount_assets::view::rendered_text;
 use hpimount_containers::io::Warnings;
 use hpimount_heavy_iron::object::{self, Link, Object, Parameter};
 use hpimount_heavy_iron::record::{Record, Rows, Value};
@@ -476,7 +478,7 @@ fn credits_have_the_lines_that_the_independent_reader_finds() {
             let shown = format!("{}: {}", archive.name, asset.name);
             let found = credits::parse(&asset.bytes, &archive.facts).unwrap();
             let mut known = known[&asset.name].clone();
-            if found.state == 3 {
+            if found.header.state == 3 {
                 // The reader shows enciphered texts; our parser shows none.
                 known["sections"][0]["lines"][0][1] = Json::Null;
                 assert!(!found.warnings.is_empty(), "{shown}");
@@ -484,10 +486,10 @@ fn credits_have_the_lines_that_the_independent_reader_finds() {
                 assert!(found.warnings.is_empty(), "{shown}: {:?}", found.warnings);
             }
             assert_eq!(
-                (json!(found.version), json!(found.id)),
+                (json!(found.header.version), json!(found.header.own_id.0)),
                 (known["version"].clone(), json!(asset.id))
             );
-            assert_eq!(known["total_time"], json!(found.duration), "{shown}");
+            assert_eq!(known["total_time"], json!(found.header.duration), "{shown}");
             let sections: Vec<_> = found.sections.iter().map(section).collect();
             assert_eq!(known["sections"], json!(sections), "{shown}");
             assert!(
@@ -496,10 +498,36 @@ fn credits_have_the_lines_that_the_independent_reader_finds() {
                     .iter()
                     .all(|section| section.presets.len() == 152)
             );
+            if found.header.state != 3 {
+                assert_edited_there_and_back(&asset.bytes, &shown);
+            }
             seen += 1;
         }
     }
     assert!(seen >= 6 || archives(false).is_empty(), "{seen}");
+}
+
+/// Asserts that a longer text moves the others, and that the bytes of the other writer
+/// are back with the old text.
+fn assert_edited_there_and_back(credits: &[u8], shown: &str) {
+    let text = rendered_text(&credits::FORMAT, credits, "text.txt").unwrap();
+    let edit = |asset: &[u8], text: &str| match edited(
+        &credits::FORMAT,
+        asset,
+        "text.txt",
+        text.as_bytes(),
+    )
+    .unwrap()
+    {
+        Imported::Changed(changed) => changed.asset,
+        Imported::Unchanged => panic!("{shown} is unchanged"),
+    };
+    let longer = format!("Longer: {text}");
+    let asset = edit(credits, &longer);
+    assert_eq!(asset.len(), credits.len() + 8, "{shown}");
+    let now = rendered_text(&credits::FORMAT, &asset, "text.txt").unwrap();
+    assert_eq!(now, longer, "{shown}");
+    assert!(edit(&asset, &text) == credits, "{shown}");
 }
 
 fn section(section: &credits::Section) -> Json {
@@ -508,8 +536,12 @@ fn section(section: &credits::Section) -> Json {
             let text = text.as_ref()?;
             Some(hpimount_containers::text::windows_1252(text).into_owned())
         };
-        json!([line.start, text(&line.texts[0]), text(&line.texts[1])])
+        json!([
+            line.header.start,
+            text(&line.texts[0]),
+            text(&line.texts[1])
+        ])
     };
     let lines: Vec<_> = section.lines.iter().map(line).collect();
-    json!({"duration": section.duration, "lines": lines})
+    json!({"duration": section.header.duration, "lines": lines})
 }
