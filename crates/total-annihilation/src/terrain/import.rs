@@ -31,6 +31,7 @@ pub(crate) type Find = fn(&Bytes, &dyn AssetContext) -> Result<Pictures, String>
 
 /// Encodes an edited `minimap.png` or `height.png`.
 pub(crate) fn import(edit: &Edit<'_>, find: Find) -> Result<Imported, String> {
+    let _models = import::reserve_models(edit)?;
     let mut pictures = find(edit.asset, edit.context)?;
     let (old, new, warnings) = match edit.part.name.as_ref() {
         MINIMAP => pictures.set_minimap(edit)?,

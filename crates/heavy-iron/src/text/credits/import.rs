@@ -20,6 +20,9 @@ const RULES: Rules<'_> = Rules {
     can_delete: true,
 };
 
+/// Largest number of bytes of a line besides those of one of its texts.
+const LARGEST_ROOM: usize = CreditsLine::SIZE + 4;
+
 /// Encodes an edited `lines.tsv` or `text.txt`.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let _models = import::reserve_models(edit)?;
@@ -36,7 +39,17 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
         false if old.header.state == ENCIPHERED => {
             return Err("has enciphered texts, around which lines cannot move".to_owned());
         }
-        false => encode(edit.asset, &old, &new)?,
+        false => {
+            let texts = new
+                .iter()
+                .flatten()
+                .flat_map(|line| line.texts.iter().flatten());
+            let size =
+                edit.asset.len() + texts.map(|text| text.len() + LARGEST_ROOM).sum::<usize>();
+            let memory = edit.context.reserve(size);
+            let _memory = memory.map_err(|error| error.to_string())?;
+            encode(edit.asset, &old, &new)?
+        }
     };
     Ok(match *asset == **edit.asset {
         true => Imported::Unchanged,
@@ -82,8 +95,8 @@ fn with_table(credits: &Credits, edit: &Edit<'_>) -> Result<(Lines, Vec<String>)
     for row in &found.added {
         let number = row.get("section").parse().ok();
         let Some(section) = number.filter(|&number: &usize| number < lines.len()) else {
-            let most = lines.len() - 1;
-            problems.add(row.problem("section", format_args!("must be one of 0 to {most}")));
+            let count = lines.len();
+            problems.add(row.problem("section", format_args!("is none of the {count} sections")));
             continue;
         };
         let presets = credits.sections[section].header.presets;
@@ -160,10 +173,10 @@ fn with_texts(credits: &Credits, file: &[u8]) -> Result<Lines, String> {
     let mut rows: Vec<&[u8]> = file.split(|&byte| byte == b'\n').collect();
     rows.iter_mut()
         .for_each(|row| *row = row.strip_suffix(b"\r").unwrap_or(row));
-    let expected = lines.iter().map(|lines| lines.len() + 1).sum::<usize>() - 1;
-    // Without rows, the file has one empty row.
-    if rows.len() != expected.max(1) {
-        let found = rows.len();
+    let expected: usize = lines.iter().map(|lines| lines.len() + 1).sum();
+    // Without lines, the file has one empty row.
+    let (expected, found) = (expected.saturating_sub(1).max(1), rows.len());
+    if found != expected {
         return Err(format!(
             "has {found} rows, must have {expected}: lines are added and deleted in lines.tsv"
         ));
@@ -182,6 +195,9 @@ fn with_texts(credits: &Credits, file: &[u8]) -> Result<Lines, String> {
                 problems.add(format!("row {row}: {reason}"));
             }
         }
+    }
+    if let Some((row, _)) = rows.find(|(_, text)| !text.is_empty()) {
+        problems.add(format!("row {row}: belongs to no line"));
     }
     problems.check()?;
     Ok(lines)
@@ -395,8 +411,18 @@ mod tests {
         );
         assert_eq!(
             refused(LINES, ["The End\t\n", "The End\t\n2\t\t0\t1\t0\tx\t\n"]),
-            "line 6, column section: must be one of 0 to 1"
+            "line 6, column section: is none of the 2 sections"
         );
+        let empty = credits_of(true, &[&[]]);
+        assert_eq!(
+            edited(&FORMAT, &empty, TEXT, b"\n"),
+            Ok(Imported::Unchanged)
+        );
+        assert_eq!(
+            edited(&FORMAT, &empty, TEXT, b"more\n").unwrap_err(),
+            "row 1: belongs to no line"
+        );
+        assert_eq!(edited(&FORMAT, b"", TEXT, b""), Ok(Imported::Unchanged));
         let enciphered = |[shown, new]: [&str; 2]| {
             let mut asset = built(true);
             asset[15] = ENCIPHERED as u8;
