@@ -14,8 +14,8 @@ use std::sync::Arc;
 use super::seeds;
 use fixtures::{heavy_iron as hi, ta};
 
-/// Files of a view that are edited.
-const EDITED: usize = 3;
+/// Files of a view that are edited: pictures of heights follow those of maps.
+const EDITED: usize = 5;
 
 /// Parts of an input: asset, table of sounds, and the edited file.
 type Parts<'a> = (u8, &'a [u8], &'a [u8], &'a [u8]);
@@ -163,6 +163,11 @@ pub(super) fn edited_seeds() -> Vec<Vec<u8>> {
         rows: (shift..shift + 8).collect(),
     };
     let texts = |text: &[u8]| [&(text.len() as u32).to_le_bytes()[..], text, &[0]].concat();
+    let credits = |text| hi::credits_of(false, &[&[(0.0, 2.0, [Some(text), None])]]);
+    let section = |version, shift| ta::tnt::Section {
+        minimap: (0..1 << 14).map(|at| (at % 64) as u8 + shift).collect(),
+        ..ta::tnt::Section::small(version)
+    };
     let assets = [
         ("PCX", seeds::pcx()),
         ("BMP", vec![bmp(0).file(), bmp(9).file()]),
@@ -176,6 +181,9 @@ pub(super) fn edited_seeds() -> Vec<Vec<u8>> {
         ("COL", seeds::col()),
         ("HIP texture", seeds::hi_textures()),
         ("HIP text", vec![texts(b"Hello"), texts(b"Bye")]),
+        ("HIP credits", vec![credits("Made by"), credits("By")]),
+        ("TNT", seeds::tnt()),
+        ("SCT", vec![section(3, 0).file(), section(2, 1).file()]),
     ];
     for (name, assets) in assets {
         let reversed: Vec<_> = assets.iter().rev().cloned().collect();
