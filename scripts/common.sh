@@ -56,10 +56,13 @@ need_python_packages() {
         packages+=(nod-rs==2.0.0a12 py7zr==1.1.4 pycdlib==1.22.0)
     ((${#packages[@]})) || return 0
     if [ "$(cat "$place/packages" 2>/dev/null)" != "${packages[*]}" ]; then
-        need python3=python3
-        python3 -c 'import ensurepip' 2>/dev/null || need pyvenv=python3-venv
+        # Blender takes its packages from the first Python in the PATH, which
+        # therefore has those of Debian.
+        need_file /usr/bin/python3 python3
+        /usr/bin/python3 -c 'import ensurepip' 2>/dev/null || need pyvenv=python3-venv
         echo "installing ${packages[*]}"
-        python3 -m venv "$place" && "$place/bin/pip" install --quiet "${packages[@]}" ||
+        /usr/bin/python3 -m venv --system-site-packages "$place" &&
+            "$place/bin/pip" install --quiet "${packages[@]}" ||
             die "could not install ${packages[*]}"
         echo "${packages[*]}" >"$place/packages"
     fi
