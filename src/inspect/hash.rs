@@ -1,5 +1,7 @@
 //! Checksums of files as the mount shows them.
 
+use std::io::{self, ErrorKind, Write};
+
 use sha2::{Digest, Sha256};
 
 use super::{Contents, Trouble};
@@ -15,4 +17,45 @@ pub(super) fn sha256(vfs: &Vfs, ino: Ino) -> Result<[u8; 32], Trouble> {
         hash.update(&*piece?);
     }
     Ok(hash.finalize().into())
+}
+
+/// SHA-256 and length of some bytes.
+pub(super) type Hash = ([u8; 32], u64);
+
+/// Hashes what is written, up to a limit. Writing beyond it fails with
+/// [`ErrorKind::FileTooLarge`].
+pub(super) struct Hasher {
+    hash: Sha256,
+    length: u64,
+    most: u64,
+}
+
+impl Hasher {
+    pub(super) fn new(most: u64) -> Self {
+        Self {
+            hash: Sha256::new(),
+            length: 0,
+            most,
+        }
+    }
+
+    pub(super) fn finish(self) -> Hash {
+        (self.hash.finalize().into(), self.length)
+    }
+}
+
+impl Write for Hasher {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let length = self.length + bytes.len() as u64;
+        if length > self.most {
+            return Err(ErrorKind::FileTooLarge.into());
+        }
+        self.hash.update(bytes);
+        self.length = length;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -1,8 +1,10 @@
 //! The texts of the view of an asset.
 
+use std::io::{ErrorKind, Write};
 use std::sync::Arc;
 
 use super::Trouble;
+use super::hash::{Hash, Hasher};
 use crate::content::{Caller, Model};
 use crate::mount::{Context, Node, Vfs};
 use hpimount_assets::view::page::Rows;
@@ -13,6 +15,9 @@ use hpimount_record::Value;
 /// Names of the facts and of the summary of a view.
 pub(super) const INFO: &str = "info.json";
 pub(super) const SUMMARY: &str = "info.txt";
+
+/// Name of the picture of a model.
+const PREVIEW: &str = "preview.png";
 
 /// An asset with its view.
 pub(super) struct Shown<'a> {
@@ -46,6 +51,40 @@ impl<'a> Shown<'a> {
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         let files = self.files.iter().filter(|file| file.folder.is_none());
         files.map(|file| file.name.as_str())
+    }
+
+    /// Returns the pictures, sounds and models, without previews, which show the others.
+    pub(super) fn media(&self) -> impl Iterator<Item = &ViewFile> {
+        let kinds = ["png", "wav", "glb", "obj"];
+        self.files.iter().filter(move |file| {
+            let extension = file.name.rsplit_once('.').map(|(_, extension)| extension);
+            extension.is_some_and(|extension| kinds.contains(&extension)) && file.name != PREVIEW
+        })
+    }
+
+    /// Returns the SHA-256 and the length of a file; `None` if there is none, or it is
+    /// longer than `most` bytes.
+    ///
+    /// # Errors
+    /// Returns an error if something that it depends on cannot be read.
+    pub(super) fn sha256(&self, file: &ViewFile, most: u64) -> Result<Option<Hash>, Trouble> {
+        let Some(number) = self.files.iter().position(|other| other == file) else {
+            return Ok(None);
+        };
+        let mut hasher = Hasher::new(most);
+        match self.render(number, &mut hasher)? {
+            true => self.without_fault(Some(hasher.finish())),
+            false => Ok(None),
+        }
+    }
+
+    /// Renders a file. Returns false if it is longer than `out` accepts.
+    fn render(&self, number: usize, out: &mut dyn Write) -> Result<bool, Trouble> {
+        match self.model.view.render(number, &self.context, out) {
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => Ok(false),
+            Err(error) => Err(io::Error::of_output(&error).into()),
+            Ok(()) => Ok(true),
+        }
     }
 
     /// Returns the number of the file with this name.
@@ -90,12 +129,10 @@ impl<'a> Shown<'a> {
             return Ok(None);
         };
         let mut text = Bounded::new(most);
-        match self.model.view.render(number, &self.context, &mut text) {
-            Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => return Ok(None),
-            Err(error) => return Err(io::Error::of_output(&error).into()),
-            Ok(()) => {}
+        match self.render(number, &mut text)? {
+            true => self.without_fault(String::from_utf8(text.into_bytes()).ok()),
+            false => Ok(None),
         }
-        self.without_fault(String::from_utf8(text.into_bytes()).ok())
     }
 
     /// Returns the value, unless something that it may depend on could not be read.

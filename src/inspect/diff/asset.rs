@@ -1,5 +1,5 @@
 //! Changes of an asset in the terms of its view: the JSON, texts and tables of its `X.meta`.
-//! Pictures, sounds and models are not compared.
+//! Pictures, sounds and models are named if nothing else differs.
 
 use std::io::ErrorKind;
 
@@ -22,6 +22,9 @@ const EXPANSION: usize = 12;
 /// Part of the memory budget of a side that one comparison may use; of generated tables
 /// twice as much.
 const PART_OF_BUDGET: usize = 4;
+
+/// Maximum number of bytes of pictures, sounds and models of an asset that are compared.
+const MAX_MEDIA: u64 = 1 << 26;
 
 /// Comparison method for a file of a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +50,8 @@ impl Kind {
 /// generated tables or JSON; nothing for others.
 ///
 /// What describes an asset best and differs is compared: the text and JSON of its view,
-/// else its facts, else its tables, else its lines if it is a text, else its warnings.
+/// else its facts, else its tables, else its lines if it is a text, else its warnings, else
+/// the names of pictures, sounds and models.
 ///
 /// # Errors
 /// Returns the side that cannot be compared, and the cause.
@@ -75,6 +79,9 @@ pub(super) fn differences(sides: [&Vfs; 2], inos: [Ino; 2]) -> Result<Vec<Differ
     lines(sides, inos, &mut found)?;
     if found.is_empty() {
         warnings(&shown, &mut found);
+    }
+    if found.is_empty() {
+        media(&shown, &mut found)?;
     }
     Ok(found.finish())
 }
@@ -150,6 +157,21 @@ fn warnings(shown: &[Shown<'_>; 2], found: &mut Differences) {
         warnings.into_iter().map(Value::text).collect()
     });
     value::compare(WARNINGS.to_owned(), &old, &new, found);
+}
+
+/// Names the pictures, sounds and models that differ, as far as they are not too long
+/// together.
+fn media(shown: &[Shown<'_>; 2], found: &mut Differences) -> Result<(), Failed> {
+    let mut left = MAX_MEDIA;
+    for file in shown[0].media() {
+        let hashes = both(|side| shown[side].sha256(file, left))?;
+        if hashes[0] != hashes[1] {
+            found.note(format!("{} differs", file.path()));
+        }
+        let lengths = hashes.iter().flatten().map(|(_, length)| *length);
+        left = left.saturating_sub(lengths.max().unwrap_or(left));
+    }
+    Ok(())
 }
 
 /// Compares the tables about an asset that are not too long.

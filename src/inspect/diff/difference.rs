@@ -59,8 +59,16 @@ pub(super) struct Differences {
 
 impl Differences {
     pub(super) fn add(&mut self, field: String, old: Option<Value>, new: Option<Value>) {
+        self.push(Difference::Field { field, old, new });
+    }
+
+    pub(super) fn note(&mut self, text: String) {
+        self.push(Difference::Note(text));
+    }
+
+    fn push(&mut self, difference: Difference) {
         match self.kept.len() < MAX_DIFFERENCES {
-            true => self.kept.push(Difference::Field { field, old, new }),
+            true => self.kept.push(difference),
             false => self.more += 1,
         }
     }

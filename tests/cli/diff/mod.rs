@@ -2,6 +2,7 @@
 //! how assets have changed, and has the exit codes of diff(1).
 
 mod equal_bytes;
+mod media;
 mod random;
 
 use std::fs;
