@@ -22,7 +22,7 @@ pub(super) fn sha256(vfs: &Vfs, ino: Ino) -> Result<[u8; 32], Trouble> {
 /// SHA-256 and length of some bytes.
 pub(super) type Hash = ([u8; 32], u64);
 
-/// Hashes what is written, up to a limit. Writing beyond it fails with
+/// Hashes the bytes written to it, up to a limit. Writing beyond it fails with
 /// [`ErrorKind::FileTooLarge`].
 pub(super) struct Hasher {
     hash: Sha256,

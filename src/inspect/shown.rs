@@ -62,8 +62,8 @@ impl<'a> Shown<'a> {
         })
     }
 
-    /// Returns the SHA-256 and the length of a file; `None` if there is none, or it is
-    /// longer than `most` bytes.
+    /// Returns the SHA-256 and the length of a file; `None` if the view has no such
+    /// file, or the file is longer than `most` bytes.
     ///
     /// # Errors
     /// Returns an error if something that it depends on cannot be read.

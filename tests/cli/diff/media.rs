@@ -7,7 +7,7 @@ use fixtures::ta::gaf;
 use fixtures::ta::tnt::Map;
 use testkit::sources::folder;
 
-/// Returns sprites, of which one has pixels of this color.
+/// Returns two sprites. The second one has this color.
 fn sprites(color: u8) -> Vec<u8> {
     let sequence = |name, color| {
         let frame = gaf::Frame::rle(4, 1, &[Some(color); 4]);

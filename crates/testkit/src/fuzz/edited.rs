@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::seeds;
 use fixtures::{heavy_iron as hi, ta};
 
-/// Files of a view that are edited: pictures of heights follow those of maps.
+/// Files of a view that are edited. Heights are the fifth file of a map.
 const EDITED: usize = 5;
 
 /// Parts of an input: asset, table of sounds, and the edited file.

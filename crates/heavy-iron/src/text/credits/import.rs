@@ -20,7 +20,7 @@ const RULES: Rules<'_> = Rules {
     can_delete: true,
 };
 
-/// Largest number of bytes of a line besides those of one of its texts.
+/// Largest number of bytes that a text adds to a line besides its letters.
 const LARGEST_ROOM: usize = CreditsLine::SIZE + 4;
 
 /// Encodes an edited `lines.tsv` or `text.txt`.
