@@ -39,6 +39,11 @@ impl Hasher {
         }
     }
 
+    pub(super) fn update(&mut self, bytes: &[u8]) {
+        self.hash.update(bytes);
+        self.length += bytes.len() as u64;
+    }
+
     pub(super) fn finish(self) -> Hash {
         (self.hash.finalize().into(), self.length)
     }
@@ -46,12 +51,10 @@ impl Hasher {
 
 impl Write for Hasher {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let length = self.length + bytes.len() as u64;
-        if length > self.most {
+        if self.length + bytes.len() as u64 > self.most {
             return Err(ErrorKind::FileTooLarge.into());
         }
-        self.hash.update(bytes);
-        self.length = length;
+        self.update(bytes);
         Ok(bytes.len())
     }
 

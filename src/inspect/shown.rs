@@ -1,6 +1,8 @@
-//! The texts of the view of an asset.
+//! The files of the view of an asset: values, texts, and hashes of others.
 
-use std::io::{ErrorKind, Write};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 use super::Trouble;
@@ -15,6 +17,9 @@ use hpimount_record::Value;
 /// Names of the facts and of the summary of a view.
 pub(super) const INFO: &str = "info.json";
 pub(super) const SUMMARY: &str = "info.txt";
+
+/// Extensions of pictures, sounds and models.
+const MEDIA: [&str; 4] = ["glb", "obj", "png", "wav"];
 
 /// Name of the picture of a model.
 const PREVIEW: &str = "preview.png";
@@ -53,38 +58,34 @@ impl<'a> Shown<'a> {
         files.map(|file| file.name.as_str())
     }
 
-    /// Returns the pictures, sounds and models, without previews, which show the others.
-    pub(super) fn media(&self) -> impl Iterator<Item = &ViewFile> {
-        let kinds = ["png", "wav", "glb", "obj"];
-        self.files.iter().filter(move |file| {
+    /// Returns the numbers of the pictures, sounds and models by their paths, without
+    /// previews, which show the others.
+    pub(super) fn media(&self) -> BTreeMap<Cow<'_, str>, usize> {
+        let files = self.files.iter().enumerate();
+        let media = files.filter(|(_, file)| {
             let extension = file.name.rsplit_once('.').map(|(_, extension)| extension);
-            extension.is_some_and(|extension| kinds.contains(&extension)) && file.name != PREVIEW
-        })
+            extension.is_some_and(|extension| MEDIA.contains(&extension)) && file.name != PREVIEW
+        });
+        media.map(|(number, file)| (file.path(), number)).collect()
     }
 
-    /// Returns the SHA-256 and the length of a file; `None` if the view has no such
-    /// file, or the file is longer than `most` bytes.
+    /// Returns the SHA-256 and the length of the file with this number; `None` if it is
+    /// longer than `most` bytes.
     ///
     /// # Errors
     /// Returns an error if something that it depends on cannot be read.
-    pub(super) fn sha256(&self, file: &ViewFile, most: u64) -> Result<Option<Hash>, Trouble> {
-        let Some(number) = self.files.iter().position(|other| other == file) else {
-            return Ok(None);
-        };
+    pub(super) fn sha256(&self, number: usize, most: u64) -> Result<Option<Hash>, Trouble> {
         let mut hasher = Hasher::new(most);
-        match self.render(number, &mut hasher)? {
-            true => self.without_fault(Some(hasher.finish())),
-            false => Ok(None),
+        match self.model.view.render(number, &self.context, &mut hasher) {
+            Ok(()) => {}
+            Err(error) => match error.kind() {
+                ErrorKind::FileTooLarge => return Ok(None),
+                // Damage is compared by its message.
+                ErrorKind::InvalidData => hasher.update(error.to_string().as_bytes()),
+                _ => return Err(io::Error::of_output(&error).into()),
+            },
         }
-    }
-
-    /// Renders a file. Returns false if it is longer than `out` accepts.
-    fn render(&self, number: usize, out: &mut dyn Write) -> Result<bool, Trouble> {
-        match self.model.view.render(number, &self.context, out) {
-            Err(error) if error.kind() == ErrorKind::FileTooLarge => Ok(false),
-            Err(error) => Err(io::Error::of_output(&error).into()),
-            Ok(()) => Ok(true),
-        }
+        self.without_fault(Some(hasher.finish()))
     }
 
     /// Returns the number of the file with this name.
@@ -129,10 +130,12 @@ impl<'a> Shown<'a> {
             return Ok(None);
         };
         let mut text = Bounded::new(most);
-        match self.render(number, &mut text)? {
-            true => self.without_fault(String::from_utf8(text.into_bytes()).ok()),
-            false => Ok(None),
+        match self.model.view.render(number, &self.context, &mut text) {
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => return Ok(None),
+            Err(error) => return Err(io::Error::of_output(&error).into()),
+            Ok(()) => {}
         }
+        self.without_fault(String::from_utf8(text.into_bytes()).ok())
     }
 
     /// Returns the value, unless something that it may depend on could not be read.

@@ -241,6 +241,7 @@ fn assets_with_the_same_name_and_kind_get_their_ids_appended() {
     let expected = [
         "Same [00000011].txt",
         "[00000033].txt",
+        "parts",
         "same [00000022].txt",
     ];
     assert_eq!(texts, expected);

@@ -2,7 +2,8 @@
 
 use crate::edited_views::Mod;
 use fixtures::hpi::{File, file};
-use fixtures::playstation;
+use fixtures::ta::tnt::Map;
+use fixtures::{playstation, png_of};
 use hpimount_containers::hpi::chunk::Method;
 
 const INFO: &str = "converted/bank.vab/info.json";
@@ -96,4 +97,28 @@ fn a_table_may_be_longer_than_an_asset() {
     edited.edit(TONES, table.as_bytes());
     let refused = edited.checked("cachesize=1G");
     assert!(refused.contains("column remark: is unknown"), "{refused}");
+}
+
+#[test]
+fn heights_values_and_names_of_a_map_are_edited_together() {
+    const INFO: &str = "converted/parts/coast.tnt/info.json";
+    const HEIGHTS: &str = "converted/parts/coast.tnt/height.png";
+    const FEATURES: &str = "converted/parts/coast.tnt/features.tsv";
+    let map = Map {
+        sea_level: 33,
+        ..Map::small()
+    };
+    let packed = File::new(map.file(0x2000), Method::Zlib);
+    let edited = Mod::of(vec![file(b"coast.tnt", packed)]);
+    let info = edited.original(INFO);
+    assert!(info.contains("\"height_range\": [10, 17]"), "{info}");
+    let table = edited.original(FEATURES);
+    edited
+        .edit(INFO, info.replace(": 33,", ": 90,").as_bytes())
+        .edit(HEIGHTS, &png_of(4, 2, vec![[200, 200, 200, 255]; 8]))
+        .edit(FEATURES, table.replace("Tree", "Palm").as_bytes());
+    let info = edited.shown(INFO);
+    for new in ["\"sea_level\": 90,", "[200, 200]", "\"name\": \"Palm\""] {
+        assert!(info.contains(new), "{new} in {info}");
+    }
 }

@@ -510,24 +510,21 @@ fn credits_have_the_lines_that_the_independent_reader_finds() {
 /// Asserts that a longer text moves the others, and that the bytes of the other writer
 /// are back with the old text.
 fn assert_edited_there_and_back(credits: &[u8], shown: &str) {
-    let text = rendered_text(&credits::FORMAT, credits, "text.txt").unwrap();
-    let edit = |asset: &[u8], text: &str| match edited(
-        &credits::FORMAT,
-        asset,
-        "text.txt",
-        text.as_bytes(),
-    )
-    .unwrap()
-    {
-        Imported::Changed(changed) => changed.asset,
-        Imported::Unchanged => panic!("{shown} is unchanged"),
+    let table = |asset: &[u8]| rendered_text(&credits::FORMAT, asset, "lines.tsv").unwrap();
+    let edit = |asset: &[u8], table: &str| {
+        let edited = edited(&credits::FORMAT, asset, "lines.tsv", table.as_bytes());
+        match edited.unwrap() {
+            Imported::Changed(changed) => changed.asset,
+            Imported::Unchanged => panic!("{shown} is unchanged"),
+        }
     };
-    let longer = format!("Longer: {text}");
+    let before = table(credits);
+    let first = before.lines().nth(1).unwrap().split('\t').nth(5).unwrap();
+    let longer = before.replacen(first, &format!("Longer: {first}"), 1);
     let asset = edit(credits, &longer);
     assert_eq!(asset.len(), credits.len() + 8, "{shown}");
-    let now = rendered_text(&credits::FORMAT, &asset, "text.txt").unwrap();
-    assert_eq!(now, longer, "{shown}");
-    assert!(edit(&asset, &text) == credits, "{shown}");
+    assert_eq!(table(&asset), longer, "{shown}");
+    assert!(edit(&asset, &before) == credits, "{shown}");
 }
 
 fn section(section: &credits::Section) -> Json {

@@ -53,12 +53,14 @@ fn the_independent_reader_shows_edited_heights_sea_levels_and_features() {
         let name = original.file_name().unwrap().to_str().unwrap();
         let parts = format!("converted/parts/{name}");
         let shown = pixels(&read_at(&vfs, &format!("{parts}/height.png")));
-        let heights: Vec<_> = shown.rgba().into_iter().rev().collect();
+        let mut heights: Vec<_> = shown.rgba().into_iter().rev().collect();
+        heights[0] = [251, 251, 251, 255];
         let picture = png_of(shown.width, shown.height, heights.clone());
         write(&changes, &format!("{parts}/height.png"), &picture);
         let out = work.path().join(name);
         fs::copy(&original, &out).unwrap();
         let (mut expected, _) = seen(&reader, &out);
+        expected["height_range"][1] = 251.into();
         if sample.starts_with("tnt") {
             let edit = |file: &str, shown: &str, new: &str| {
                 let path = format!("{parts}/{file}");

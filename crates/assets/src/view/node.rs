@@ -48,8 +48,9 @@ pub enum Rule<'a> {
     Elements(Elements<'a>),
     /// The number that selects the fields of a part.
     Selects(Selector<'a>),
-    /// A text of this version of the program, such as a warning. It is not compared,
-    /// because edited files may come from another version.
+    /// A text of this version of the program, such as a warning, or a number that other
+    /// edited files of the asset change. It is not compared, because edited files may come
+    /// from another version, or from before the other edits.
     Remark,
 }
 

@@ -51,7 +51,7 @@ fn text_asset(text: &[u8], endian: Endian) -> Result<Vec<u8>, String> {
 }
 
 /// Encodes UTF-8 in Windows-1252, without byte order mark.
-pub(super) fn windows_1252(file: &[u8]) -> Result<Vec<u8>, String> {
+fn windows_1252(file: &[u8]) -> Result<Vec<u8>, String> {
     let text = std::str::from_utf8(file).map_err(|error| {
         let before = String::from_utf8_lossy(&file[..error.valid_up_to()]);
         format!("is not UTF-8 at {}: save it as UTF-8", Position(&before))

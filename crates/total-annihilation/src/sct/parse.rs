@@ -39,7 +39,17 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Sct, Box<Incomplete<Sct>>> {
     finish(sct, result)
 }
 
+/// Bytes of the header.
+const HEADER_SIZE: usize = 28;
+
 impl Sct {
+    /// Returns the parts of its file besides heights and minimap.
+    pub(super) fn parts_without_pictures(&self, file: &Bytes) -> Vec<Bytes> {
+        let mut parts = vec![file.slice(..HEADER_SIZE.min(file.len()))];
+        parts.extend(self.terrain.parts());
+        parts
+    }
+
     /// Returns the width in cells, two per tile.
     pub fn width(&self) -> u32 {
         2 * self.terrain.width

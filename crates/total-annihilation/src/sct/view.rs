@@ -85,6 +85,7 @@ fn pictures(file: &Bytes, context: &dyn AssetContext) -> Result<Pictures, String
     let sct = sct::parse(file).map_err(|incomplete| incomplete.error.to_string())?;
     Ok(Pictures {
         used: None,
+        others: sct.parts_without_pictures(file),
         colors: Colors::of_mount(context),
         size: (sct.width(), sct.height()),
         heights: sct.heights,

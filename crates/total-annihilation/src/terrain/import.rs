@@ -24,6 +24,8 @@ pub(crate) struct Pictures {
     /// Size of the map in cells.
     pub(crate) size: (u32, u32),
     pub(crate) heights: Heights,
+    /// The other parts of the file.
+    pub(crate) others: Vec<Bytes>,
 }
 
 /// Finds the pictures of an undamaged map or section.
@@ -32,10 +34,10 @@ pub(crate) type Find = fn(&Bytes, &dyn AssetContext) -> Result<Pictures, String>
 /// Encodes an edited `minimap.png` or `height.png`.
 pub(crate) fn import(edit: &Edit<'_>, find: Find) -> Result<Imported, String> {
     let _models = import::reserve_models(edit)?;
-    let mut pictures = find(edit.asset, edit.context)?;
-    let (old, new, warnings) = match edit.part.name.as_ref() {
-        MINIMAP => pictures.set_minimap(edit)?,
-        HEIGHTS => pictures.set_heights(edit)?,
+    let pictures = find(edit.asset, edit.context)?;
+    let Part { old, new, warnings } = match edit.part.name.as_ref() {
+        MINIMAP => pictures.with_minimap(edit)?,
+        HEIGHTS => pictures.with_heights(edit)?,
         _ => return Err(NOT_THIS_FILE.to_owned()),
     };
     if old == new {
@@ -43,10 +45,8 @@ pub(crate) fn import(edit: &Edit<'_>, find: Find) -> Result<Imported, String> {
     }
     let mut asset = edit.asset.to_vec();
     import::overwrite(edit.asset, &old, &new, &mut asset)?;
-    // Parts of a hostile file overlap, and the padding of a minimap decides which part
-    // of it is shown.
-    if find(&asset.clone().into(), edit.context)?.shown() != pictures.shown() {
-        return Err("would change what another picture shows".to_owned());
+    if find(&asset.clone().into(), edit.context)?.used != pictures.used {
+        return Err("fills the map with the padding color, which follows it in the minimap".into());
     }
     Ok(Imported::Changed(Changed {
         asset,
@@ -56,17 +56,29 @@ pub(crate) fn import(edit: &Edit<'_>, find: Find) -> Result<Imported, String> {
 }
 
 /// The old and new bytes of a part, and warnings.
-type Replaced = (Bytes, Bytes, Vec<String>);
+struct Part {
+    old: Bytes,
+    new: Vec<u8>,
+    warnings: Vec<String>,
+}
 
 impl Pictures {
-    /// Returns all that the pictures show, except for the colors.
-    fn shown(&self) -> impl PartialEq {
-        (&self.minimap, self.used, self.size, &self.heights)
+    /// Checks that a part shares no bytes with others, which would change with it.
+    fn check_alone(&self, file: &Bytes, part: &Bytes, other: &Bytes) -> Result<(), String> {
+        let place = import::place_of(file, part)?;
+        for other in self.others.iter().chain([other]) {
+            let other = import::place_of(file, other)?;
+            if place.start < other.end && other.start < place.end {
+                return Err("overlaps another part of the file, which would change".to_owned());
+            }
+        }
+        Ok(())
     }
 
-    /// Sets the pixels of the shown part of the minimap.
-    fn set_minimap(&mut self, edit: &Edit<'_>) -> Result<Replaced, String> {
-        let minimap = self.minimap.as_mut().ok_or(NOT_THIS_FILE)?;
+    /// Returns the minimap with an edited picture of its shown part.
+    fn with_minimap(&self, edit: &Edit<'_>) -> Result<Part, String> {
+        let minimap = self.minimap.as_ref().ok_or(NOT_THIS_FILE)?;
+        self.check_alone(edit.asset, &minimap.pixels, &self.heights.cells)?;
         let (width, height) = minimap.shown(self.used);
         let (edited, _memory) = import::picture(edit, (width, height))?;
         let mut new = minimap.pixels.to_vec();
@@ -80,13 +92,18 @@ impl Pictures {
             row.copy_from_slice(indices);
         }
         let opacity = import::opacity_warning(&edited);
-        let warnings = opacity.into_iter().chain(warning).collect();
-        let old = std::mem::replace(&mut minimap.pixels, new.into());
-        Ok((old, minimap.pixels.clone(), warnings))
+        Ok(Part {
+            old: minimap.pixels.clone(),
+            new,
+            warnings: opacity.into_iter().chain(warning).collect(),
+        })
     }
 
-    /// Sets the heights of the cells.
-    fn set_heights(&mut self, edit: &Edit<'_>) -> Result<Replaced, String> {
+    /// Returns the cells with edited heights.
+    fn with_heights(&self, edit: &Edit<'_>) -> Result<Part, String> {
+        let minimap = self.minimap.as_ref().map(|minimap| &minimap.pixels);
+        let minimap = minimap.cloned().unwrap_or_default();
+        self.check_alone(edit.asset, &self.heights.cells, &minimap)?;
         let (edited, _memory) = import::picture(edit, self.size)?;
         let colored = edited
             .iter()
@@ -98,9 +115,11 @@ impl Pictures {
                 "has the color {red}, {green}, {blue} at {x}, {y}: heights are shades of gray"
             ));
         }
-        let old = self.heights.clone();
-        self.heights = old.with(edited.iter().map(|&[height, ..]| height));
-        Ok((old.cells, self.heights.cells.clone(), Vec::new()))
+        Ok(Part {
+            old: self.heights.cells.clone(),
+            new: self.heights.with(edited.iter().map(|&[height, ..]| height)),
+            warnings: import::opacity_warning(&edited).into_iter().collect(),
+        })
     }
 }
 
@@ -184,6 +203,31 @@ mod tests {
     }
 
     #[test]
+    fn a_picture_with_the_padding_color_at_its_edges_is_refused() {
+        let mut minimap = vec![0x64; 252 * 252];
+        minimap[252 * 252 - 1] = 16;
+        let map = Map {
+            width: 32,
+            height: 16,
+            map: vec![0; 128],
+            cells: vec![(1, 0xFFFF); 512],
+            minimap: (252, 252, minimap),
+            ..Map::small()
+        };
+        let file = map.file(0x2000);
+        let shown = png::read(&rendered(&tnt::FORMAT, &file, MINIMAP).unwrap(), 1 << 20).unwrap();
+        assert_eq!((shown.width, shown.height), (252, 252));
+        let mut pixels = shown.rgba();
+        let last = pixels.len() - 1;
+        pixels[last] = pixels[0];
+        let refused = edited(&tnt::FORMAT, &file, MINIMAP, &png_of(252, 252, pixels));
+        assert_eq!(
+            refused.unwrap_err(),
+            "fills the map with the padding color, which follows it in the minimap"
+        );
+    }
+
+    #[test]
     fn parts_that_overlap_are_refused() {
         let mut section = Section::small(3).file();
         let heights = u32::from_le_bytes(section[24..28].try_into().unwrap()) + 32;
@@ -192,7 +236,7 @@ mod tests {
         let refused = edited(&sct::FORMAT, &section, HEIGHTS, &png_of(8, 8, pixels));
         assert_eq!(
             refused.unwrap_err(),
-            "would change what another picture shows"
+            "overlaps another part of the file, which would change"
         );
     }
 }

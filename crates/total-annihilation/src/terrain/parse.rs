@@ -84,6 +84,11 @@ impl Terrain {
         }
     }
 
+    /// Returns the bytes of the tile map and of the set.
+    pub(crate) fn parts(&self) -> [Bytes; 2] {
+        [self.map.clone(), self.tiles.clone()]
+    }
+
     /// Returns the number of tiles in the set.
     pub fn tile_count(&self) -> usize {
         self.tiles.len() / TILE_SIZE
@@ -161,7 +166,7 @@ pub(crate) fn check_size(width: u32, height: u32, offset: u64, cells: u64) -> Re
 }
 
 /// The heights of cells: the first of every `stride` bytes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, GetSize)]
+#[derive(Debug, Clone, Default, GetSize)]
 pub(crate) struct Heights {
     /// Size of a cell in bytes; the first byte is the height.
     stride: usize,
@@ -179,12 +184,12 @@ impl Heights {
         self.cells.iter().copied().step_by(self.stride.max(1))
     }
 
-    /// Returns the same cells with these heights.
-    pub(super) fn with(&self, heights: impl Iterator<Item = u8>) -> Self {
+    /// Returns the bytes of the cells with these heights.
+    pub(super) fn with(&self, heights: impl Iterator<Item = u8>) -> Vec<u8> {
         let mut cells = self.cells.to_vec();
         let stored = cells.iter_mut().step_by(self.stride.max(1));
         stored.zip(heights).for_each(|(old, new)| *old = new);
-        Self::new(cells.into(), self.stride)
+        cells
     }
 }
 

@@ -16,7 +16,7 @@ use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile};
 use hpimount_assets::view::edit::{Form, Place};
 use hpimount_assets::view::import::Editable;
-use hpimount_assets::view::node::{self, Entry, Node, Nodes};
+use hpimount_assets::view::node::{self, Entry, Node, Nodes, Rule};
 use hpimount_assets::view::page::{Page, Rows};
 use hpimount_assets::view::{
     AssetContext, AssetKey, AssetRef, Measures, Opened, Preview, ViewFormat,
@@ -87,6 +87,7 @@ fn pictures(file: &Bytes, context: &dyn AssetContext) -> Result<Pictures, String
     let tnt = tnt::parse(file).map_err(|incomplete| incomplete.error.to_string())?;
     Ok(Pictures {
         used: tnt.minimap_used(),
+        others: tnt.parts_without_pictures(file),
         colors: colors(tnt.version, context),
         size: (tnt.width, tnt.height),
         heights: tnt.heights,
@@ -133,10 +134,13 @@ fn facts(shown: &WithColors<Tnt>) -> Vec<Entry<'_>> {
             value(is_stored.into()).derived("is the lowest bit of flags"),
         ),
         ("minimap", value(minimap.into())),
-        ("minimap_used", value(used.into())),
+        ("minimap_used", value(used.into()).ruled(Rule::Remark)),
         ("ground", value(tnt.ground.as_ref().map(ground).into())),
         ("palette", value(shown.colors.source.clone().into())),
-        ("height_range", view::range(tnt.heights()).into()),
+        (
+            "height_range",
+            value(view::range(tnt.heights())).ruled(Rule::Remark),
+        ),
         ("features_placed", placed(tnt).iter().sum::<usize>().into()),
         ("cells_without_feature", Node::Map(without.collect())),
     ]

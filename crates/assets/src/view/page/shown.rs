@@ -24,6 +24,12 @@ pub(super) struct PageView<M> {
 const OWN: [&str; 3] = [ERROR_FILE, "info.json", "info.txt"];
 
 impl<M> PageView<M> {
+    /// Returns the number of `info.json`, unless damage may have moved its values.
+    fn info_with_edits(&self) -> Option<usize> {
+        let info = self.own().iter().position(|name| *name == "info.json");
+        info.filter(|_| self.failure.is_none())
+    }
+
     /// Returns the names of the files that each page has.
     fn own(&self) -> &'static [&'static str] {
         match self.failure {
@@ -162,12 +168,11 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
         let table_values = self.page.table_values.as_ref();
         let table_values = table_values.map(|values| values(&self.model, context));
         if self.page.has_edits {
-            let info = self.position(&|file| *file == ViewFile::from("info.json"));
             let values = match table_values {
                 Some(values) => beside(values, self.info()),
                 None => self.info(),
             };
-            return Some((info.filter(|_| self.failure.is_none()), values));
+            return Some((self.info_with_edits(), values));
         }
         if let Some(values) = table_values {
             return Some((None, values));
@@ -175,6 +180,15 @@ impl<M: GetSize + Send + Sync + 'static> View for PageView<M> {
         let own = self.own().len();
         let mut files = own..own + self.page.files.len();
         files.find_map(|index| Some((Some(index), self.json(index, context)?)))
+    }
+
+    fn has_values(&self, index: usize, context: &dyn AssetContext) -> bool {
+        let file = match self.page.has_edits {
+            // Facts may take long to compute.
+            true => self.info_with_edits(),
+            false => self.values(context).and_then(|(file, _)| file),
+        };
+        self.has_cells(index) || file == Some(index)
     }
 
     fn has_cells(&self, index: usize) -> bool {

@@ -1,17 +1,21 @@
-//! Edited texts and tables of lines as credits.
+//! Edited tables of lines as credits.
+
+use std::collections::BTreeSet;
 
 use bytes::Bytes;
 use hpimount_record::{self as record, FixedSize, Record, Writer};
 
-use super::view::{FORMAT, LINES, TEXT};
+use super::view::{FORMAT, LINES};
 use super::{Credits, CreditsHeader, CreditsLine, CreditsSection, Line, Section};
-use super::{ENCIPHERED, MAGIC_SIZE, MAX_TEXT};
+use super::{MAGIC_SIZE, MAX_TEXT};
 use crate::origin::Origin;
-use crate::text::import::windows_1252;
-use hpimount_assets::view::edited_table::{Adding, Rules, of_view};
-use hpimount_assets::view::import::{self, Changed, Edit, Imported, NOT_THIS_FILE, Problems};
+use hpimount_assets::view::edited_table::{
+    self, Added, Adding, Change, Rules, edited_text, of_view,
+};
+use hpimount_assets::view::import::{Edit, Imported, NOT_THIS_FILE, Problems};
+use hpimount_containers::text::{windows_1252, windows_1252_byte};
 
-/// Rules for editing the table of lines. New lines follow the others of their section.
+/// Rules for editing the table. New lines follow the others of their section.
 const RULES: Rules<'_> = Rules {
     keys: &[&["section", "line"]],
     name: None,
@@ -20,237 +24,209 @@ const RULES: Rules<'_> = Rules {
     can_delete: true,
 };
 
-/// Largest number of bytes that a text adds to a line besides its letters.
-const LARGEST_ROOM: usize = CreditsLine::SIZE + 4;
+/// Memory for a shown row besides its texts, in bytes.
+const ROW: usize = 1024;
 
-/// Encodes an edited `lines.tsv` or `text.txt`.
+/// Memory for each letter of its texts, in bytes: escaped, and as cells.
+const LETTER: usize = 32;
+
+/// Encodes an edited `lines.tsv`.
 pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
-    let _models = import::reserve_models(edit)?;
+    if edit.part.name != LINES {
+        return Err(NOT_THIS_FILE.to_owned());
+    }
     let facts = Origin::of(edit.context).facts;
     let old = super::parse(edit.asset, &facts);
     let old = old.map_err(|incomplete| incomplete.error.to_string())?;
-    let (new, warnings) = match edit.part.name.as_ref() {
-        LINES => with_table(&old, edit)?,
-        TEXT => (with_texts(&old, edit.file)?, Vec::new()),
-        _ => return Err(NOT_THIS_FILE.to_owned()),
-    };
-    let asset = match has_texts_of(&old, &new) {
-        true => with_headers(edit.asset, &old, &new),
-        false if old.header.state == ENCIPHERED => {
-            return Err("has enciphered texts, around which lines cannot move".to_owned());
-        }
-        false => {
-            let texts = new
-                .iter()
-                .flatten()
-                .flat_map(|line| line.texts.iter().flatten());
-            let size =
-                edit.asset.len() + texts.map(|text| text.len() + LARGEST_ROOM).sum::<usize>();
-            let memory = edit.context.reserve(size);
-            let _memory = memory.map_err(|error| error.to_string())?;
-            encode(edit.asset, &old, &new)?
-        }
-    };
-    Ok(match *asset == **edit.asset {
-        true => Imported::Unchanged,
-        false => Imported::Changed(Changed {
-            asset,
-            warnings,
-            ..Changed::default()
-        }),
-    })
-}
-
-/// The lines of each section.
-type Lines = Vec<Vec<Line>>;
-
-fn lines_of(credits: &Credits) -> Lines {
-    let sections = credits.sections.iter();
-    sections.map(|section| section.lines.clone()).collect()
-}
-
-/// Returns the lines of an edited table, and warnings.
-fn with_table(credits: &Credits, edit: &Edit<'_>) -> Result<(Lines, Vec<String>), String> {
+    let shown: usize = old.lines().map(|line| ROW + LETTER * line.letters()).sum();
+    // The new asset is shorter than what shows it.
+    let memory = shown + edited_table::memory(b"", edit.file) + 2 * edit.asset.len();
+    let memory = edit.context.reserve(memory);
+    let _memory = memory.map_err(|error| error.to_string())?;
     let found = of_view(&FORMAT, edit, &RULES)?;
-    let mut lines = lines_of(credits);
-    let places: Vec<(usize, usize)> = (0..)
-        .zip(&lines)
-        .flat_map(|(section, lines)| (0..lines.len()).map(move |line| (section, line)))
-        .collect();
+
+    let mut new = EditedLines::new(&old);
     let mut problems = Problems::default();
     for change in &found.changes {
-        let (section, line) = places[change.row];
-        let presets = credits.sections[section].header.presets;
-        let set = set_cell(
-            &mut lines[section][line],
-            &change.column,
-            &change.text,
-            presets,
-        );
-        if let Err(reason) = set {
+        if let Err(reason) = new.change(change) {
             problems.add(change.problem(reason));
         }
     }
-    let mut added = Vec::new();
     for row in &found.added {
-        let number = row.get("section").parse().ok();
-        let Some(section) = number.filter(|&number: &usize| number < lines.len()) else {
-            let count = lines.len();
-            problems.add(row.problem("section", format_args!("is none of the {count} sections")));
-            continue;
+        if let Err((column, reason)) = new.add(row) {
+            problems.add(row.problem(column, reason));
+        }
+    }
+    problems.check()?;
+    new.delete(found.deleted.iter().map(|deleted| deleted.row).collect());
+    let asset = match new.is_moved {
+        true => encode(edit.asset, &old, &new.sections)?,
+        false => with_headers(edit.asset, &old, &new.sections),
+    };
+    Ok(found.imported(edit, asset))
+}
+
+/// The lines of each section after edits.
+struct EditedLines<'a> {
+    credits: &'a Credits,
+    sections: Vec<Vec<Line>>,
+    /// Section and line of each row of the table.
+    rows: Vec<(usize, usize)>,
+    /// True if lines have another place or size.
+    is_moved: bool,
+}
+
+impl<'a> EditedLines<'a> {
+    fn new(credits: &'a Credits) -> Self {
+        let sections = credits.sections.iter();
+        let lengths = sections.clone().map(|section| section.lines.len());
+        let rows = lengths.enumerate();
+        let rows = rows.flat_map(|(section, length)| (0..length).map(move |line| (section, line)));
+        Self {
+            credits,
+            rows: rows.collect(),
+            sections: sections.map(|section| section.lines.clone()).collect(),
+            is_moved: false,
+        }
+    }
+
+    fn change(&mut self, change: &Change) -> Result<(), String> {
+        let (section, line) = self.rows[change.row];
+        let presets = self.credits.sections[section].header.presets;
+        let line = &mut self.sections[section][line];
+        let texts = line.texts.clone();
+        line.set(&change.column, &change.text)?;
+        self.is_moved |= line.texts != texts;
+        match &*change.column {
+            "preset" => line.check_preset(presets),
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds a line to the end of its section. Fails with the column of a problem.
+    fn add(&mut self, row: &Added) -> Result<(), (&'static str, String)> {
+        let number: Option<usize> = row.get("section").parse().ok();
+        let section = number.and_then(|number| {
+            let lines = self.sections.get_mut(number)?;
+            Some((lines, self.credits.sections.get(number)?))
+        });
+        let Some((lines, section)) = section else {
+            let count = self.credits.sections.len();
+            return Err(("section", format!("is none of the {count} sections")));
         };
-        let presets = credits.sections[section].header.presets;
         let mut line = Line::default();
         for column in ["start", "end", "preset", "left", "right"] {
             let text = row.get(column);
             let is_needed = column == "start" || column == "end";
-            if let Err(reason) = match text {
-                "" if !is_needed => Ok(()),
-                _ => set_cell(&mut line, column, text, presets),
-            } {
-                problems.add(row.problem(column, reason));
+            if is_needed || !text.is_empty() {
+                line.set(column, text).map_err(|reason| (column, reason))?;
             }
         }
-        added.push((section, line));
+        let checked = line.check_preset(section.header.presets);
+        checked.map_err(|reason| ("preset", reason))?;
+        lines.push(line);
+        self.is_moved = true;
+        Ok(())
     }
-    problems.check()?;
-    let mut deleted: Vec<_> = found.deleted.iter().map(|row| places[row.row]).collect();
-    deleted.sort_unstable();
-    for (section, line) in deleted.into_iter().rev() {
-        lines[section].remove(line);
-    }
-    for (section, line) in added {
-        lines[section].push(line);
-    }
-    Ok((lines, found.warnings))
-}
 
-/// Sets the value of a column of a line in a section with this number of presets.
-fn set_cell(line: &mut Line, column: &str, text: &str, presets: u32) -> Result<(), String> {
-    match column {
-        "left" => line.texts[0] = stored_text(text)?,
-        "right" => line.texts[1] = stored_text(text)?,
-        _ => {
-            let set = record::set_cell(&mut line.header, column, text);
-            set.map_err(|problem| problem.reason().to_owned())?;
-            let preset = line.header.preset;
-            if column == "preset" && preset >= presets {
-                return Err(format!("{preset} is no preset: the section has {presets}"));
-            }
+    /// Deletes the lines of these rows.
+    fn delete(&mut self, rows: BTreeSet<usize>) {
+        self.is_moved |= !rows.is_empty();
+        let mut row = 0;
+        for (lines, old) in self.sections.iter_mut().zip(&self.credits.sections) {
+            let end = row + old.lines.len();
+            // New lines are behind the rows of their section.
+            lines.retain(|_| {
+                let is_kept = row >= end || !rows.contains(&row);
+                row += 1;
+                is_kept
+            });
+            row = end;
         }
     }
-    Ok(())
 }
 
-/// Returns the stored form of an edited text; `None` if it is empty.
-fn stored_text(text: &str) -> Result<Option<Bytes>, String> {
-    let stored = windows_1252(text.as_bytes())?;
-    bounded(&stored)
-}
-
-fn bounded(text: &[u8]) -> Result<Option<Bytes>, String> {
-    if text.len() >= MAX_TEXT {
-        let (length, most) = (text.len(), MAX_TEXT - 1);
-        return Err(format!("has {length} letters, at most {most} fit"));
+impl Credits {
+    fn lines(&self) -> impl Iterator<Item = &Line> {
+        self.sections.iter().flat_map(|section| &section.lines)
     }
-    Ok((!text.is_empty()).then(|| Bytes::copy_from_slice(text)))
-}
-
-/// Returns the lines with the texts of an edited file, which has a row for each line,
-/// and an empty one between sections.
-fn with_texts(credits: &Credits, file: &[u8]) -> Result<Lines, String> {
-    let mut lines = lines_of(credits);
-    let texts = lines
-        .iter()
-        .flatten()
-        .flat_map(|line| line.texts.iter().flatten());
-    let is_split = |text: &Bytes| text.iter().any(|byte| b"\t\r\n".contains(byte));
-    if texts.into_iter().any(is_split) {
-        return Err("has texts of several rows: edit lines.tsv".to_owned());
-    }
-    let file = windows_1252(file)?;
-    let file = file.strip_suffix(b"\n").unwrap_or(&file);
-    let mut rows: Vec<&[u8]> = file.split(|&byte| byte == b'\n').collect();
-    rows.iter_mut()
-        .for_each(|row| *row = row.strip_suffix(b"\r").unwrap_or(row));
-    let expected: usize = lines.iter().map(|lines| lines.len() + 1).sum();
-    // Without lines, the file has one empty row.
-    let (expected, found) = (expected.saturating_sub(1).max(1), rows.len());
-    if found != expected {
-        return Err(format!(
-            "has {found} rows, must have {expected}: lines are added and deleted in lines.tsv"
-        ));
-    }
-    let mut rows = (1..).zip(rows);
-    let mut problems = Problems::default();
-    for (section, lines) in lines.iter_mut().enumerate() {
-        if section > 0
-            && let Some((row, text)) = rows.next()
-            && !text.is_empty()
-        {
-            problems.add(format!("row {row}: must be empty, between sections"));
-        }
-        for (line, (row, text)) in lines.iter_mut().zip(rows.by_ref()) {
-            if let Err(reason) = set_texts(line, text) {
-                problems.add(format!("row {row}: {reason}"));
-            }
-        }
-    }
-    if let Some((row, _)) = rows.find(|(_, text)| !text.is_empty()) {
-        problems.add(format!("row {row}: belongs to no line"));
-    }
-    problems.check()?;
-    Ok(lines)
-}
-
-/// Sets the texts of a line from its row.
-fn set_texts(line: &mut Line, row: &[u8]) -> Result<(), String> {
-    if row == line.row() {
-        return Ok(());
-    }
-    let parts: Vec<&[u8]> = row.split(|&byte| byte == b'\t').collect();
-    line.texts = match (&parts[..], &line.texts) {
-        ([one], [None, Some(_)]) => [None, bounded(one)?],
-        ([one], _) => [bounded(one)?, None],
-        ([left, right], _) => [bounded(left)?, bounded(right)?],
-        _ => return Err("has more than two texts".to_owned()),
-    };
-    Ok(())
 }
 
 impl Line {
-    /// Returns its row of `text.txt`, in Windows-1252.
-    fn row(&self) -> Vec<u8> {
-        let texts: Vec<&[u8]> = self.texts.iter().flatten().map(|text| &text[..]).collect();
-        texts.join(&b'\t')
+    fn letters(&self) -> usize {
+        self.texts.iter().flatten().map(Bytes::len).sum()
+    }
+
+    /// Sets the value of a column.
+    fn set(&mut self, column: &str, text: &str) -> Result<(), String> {
+        match column {
+            "left" => set_text(&mut self.texts[0], text),
+            "right" => set_text(&mut self.texts[1], text),
+            _ => {
+                let set = record::set_cell(&mut self.header, column, text);
+                set.map_err(|problem| problem.reason().to_owned())
+            }
+        }
+    }
+
+    fn check_preset(&self, presets: u32) -> Result<(), String> {
+        let preset = self.header.preset;
+        match preset < presets {
+            true => Ok(()),
+            false => Err(format!("{preset} is no preset: the section has {presets}")),
+        }
+    }
+
+    /// Returns true if a text of it is not shown.
+    fn has_hidden_text(&self) -> bool {
+        let offsets = [self.header.left_offset, self.header.right_offset];
+        let mut both = offsets.iter().zip(&self.texts);
+        both.any(|(offset, text)| *offset != 0 && text.is_none())
     }
 }
 
-/// Returns true if the lines have the texts of the credits, so that nothing moves.
-fn has_texts_of(credits: &Credits, lines: &Lines) -> bool {
-    let old = credits.sections.iter().map(|section| &section.lines);
-    old.zip(lines).all(|(old, new)| {
-        let mut both = old.iter().zip(new);
-        old.len() == new.len() && both.all(|(old, new)| old.texts == new.texts)
-    })
+/// Sets a text from its cell; none if that is empty.
+fn set_text(text: &mut Option<Bytes>, cell: &str) -> Result<(), String> {
+    let old = text.as_ref().map(|text| windows_1252(text));
+    let new = edited_text(&old.unwrap_or_default(), cell)?;
+    let stored = new
+        .chars()
+        .map(|character| match windows_1252_byte(character) {
+            Some(byte) if byte != 0 => Ok(byte),
+            _ => Err(format!(
+                "has the character '{}', which cannot be stored",
+                character.escape_debug()
+            )),
+        });
+    let stored: Vec<u8> = stored.collect::<Result<_, _>>()?;
+    if stored.len() >= MAX_TEXT {
+        let (length, most) = (stored.len(), MAX_TEXT - 1);
+        return Err(format!("has {length} letters, at most {most} fit"));
+    }
+    *text = (!stored.is_empty()).then(|| stored.into());
+    Ok(())
 }
 
 /// Returns the asset with the headers of lines in their places.
-fn with_headers(asset: &Bytes, credits: &Credits, lines: &Lines) -> Vec<u8> {
+fn with_headers(asset: &Bytes, credits: &Credits, sections: &[Vec<Line>]) -> Vec<u8> {
     let mut out = Writer::new(credits.endian);
     out.put(asset);
-    for line in lines.iter().flatten() {
+    for line in sections.iter().flatten() {
         overwrite(&line.header, line.offset, &mut out);
     }
     out.bytes
 }
 
-/// Encodes the credits with other lines. Everything that is not a line is copied.
-fn encode(asset: &Bytes, credits: &Credits, lines: &Lines) -> Result<Vec<u8>, String> {
+/// Encodes the credits with other lines. Everything else is copied.
+fn encode(asset: &Bytes, credits: &Credits, sections: &[Vec<Line>]) -> Result<Vec<u8>, String> {
+    let mut rest = credits.sections.iter().flat_map(|section| &section.rest);
+    if credits.lines().any(Line::has_hidden_text) || rest.any(|&byte| byte != 0) {
+        return Err("has texts or lines that are not shown, around which no line can move".into());
+    }
     let mut out = Writer::new(credits.endian);
     let first = credits.sections.first();
     out.put(&asset[..first.map_or(asset.len(), |section| section.offset)]);
-    for (section, lines) in credits.sections.iter().zip(lines) {
+    for (section, lines) in credits.sections.iter().zip(sections) {
         encode_section(section, lines, &mut out);
     }
     out.put(&credits.rest);
@@ -312,6 +288,7 @@ mod tests {
     use fixtures::heavy_iron::{CreditsLine as Built, credits_of};
     use hpimount_assets::view::import::edited;
     use hpimount_assets::view::rendered_text;
+    use proptest::prelude::*;
 
     const FIRST: [Built; 3] = [
         (0.0, 2.0, [Some("A Film"), None]),
@@ -324,14 +301,18 @@ mod tests {
         credits_of(is_big, &[&FIRST, &SECOND])
     }
 
-    /// Edits a file of credits by replacing a text, or all of it.
-    fn edit(asset: &[u8], file: &str, [shown, new]: [&str; 2]) -> Result<Vec<u8>, String> {
-        let before = rendered_text(&FORMAT, asset, file).unwrap();
-        assert!(before.contains(shown), "{shown:?} in {before}");
-        match edited(&FORMAT, asset, file, before.replace(shown, new).as_bytes())? {
+    fn with(asset: &[u8], table: &str) -> Result<Vec<u8>, String> {
+        match edited(&FORMAT, asset, LINES, table.as_bytes())? {
             Imported::Changed(changed) => Ok(changed.asset),
             Imported::Unchanged => Ok(asset.to_vec()),
         }
+    }
+
+    /// Edits the table of credits by replacing a text.
+    fn edit(asset: &[u8], [shown, new]: [&str; 2]) -> Result<Vec<u8>, String> {
+        let before = rendered_text(&FORMAT, asset, LINES).unwrap();
+        assert!(before.contains(shown), "{shown:?} in {before}");
+        with(asset, &before.replace(shown, new))
     }
 
     #[test]
@@ -340,109 +321,167 @@ mod tests {
             let mut first = FIRST;
             first[1].2 = [Some("Made by"), Some("Somebody else")];
             first[0].2 = [Some("Caf"), Some("two")];
-            let expected = credits_of(is_big, &[&first, &SECOND]);
-            let asset = edit(&built(is_big), TEXT, ["Nobody", "Somebody else"]).unwrap();
-            let asset = edit(&asset, TEXT, ["A Film", "Caf\ttwo"]).unwrap();
-            assert_eq!(asset, expected);
-            let asset = edit(&built(is_big), LINES, ["Nobody", "Somebody else"]).unwrap();
-            let asset = edit(&asset, LINES, ["A Film\t", "Caf\ttwo"]).unwrap();
-            assert_eq!(asset, expected);
+            let asset = edit(&built(is_big), ["Nobody", "Somebody else"]).unwrap();
+            let asset = edit(&asset, ["A Film\t", "Caf\ttwo"]).unwrap();
+            assert_eq!(asset, credits_of(is_big, &[&first, &SECOND]));
+            assert_eq!(edit(&asset, ["\n", "\r\n"]), Ok(asset.clone()));
         }
     }
 
     #[test]
-    fn unchanged_files_of_any_editor_change_nothing() {
-        for file in [TEXT, LINES] {
-            assert_eq!(edit(&built(true), file, ["\n", "\r\n"]), Ok(built(true)));
-        }
-    }
-
-    #[test]
-    fn times_change_in_their_places_and_lines_are_added_and_deleted() {
+    fn times_change_in_their_places() {
         let mut first = FIRST;
         (first[0].0, first[0].1) = (0.25, 1.75);
-        let asset = edit(&built(true), LINES, ["0\t0\t0\t2\t", "0\t0\t0.25\t1.75\t"]);
+        let asset = edit(&built(true), ["0\t0\t0\t2\t", "0\t0\t0.25\t1.75\t"]);
         assert_eq!(asset, Ok(credits_of(true, &[&first, &SECOND])));
-        let added = "1\t\t2\t3\t\t\tMods\n0\t\t8\t9\t0\tMore\t\n";
-        let end = "\tThe End\t\n";
-        let asset = edit(&built(false), LINES, [end, &format!("{end}{added}")]);
-        let all = [FIRST.as_slice(), &[(8.0, 9.0, [Some("More"), None])]].concat();
-        let second = [SECOND[0], (2.0, 3.0, [None, Some("Mods")])];
-        assert_eq!(asset, Ok(credits_of(false, &[&all, &second])));
+    }
+
+    #[test]
+    fn a_line_is_replaced_by_one_with_the_same_text() {
         let table = rendered_text(&FORMAT, &built(true), LINES).unwrap();
-        let rows = table.lines().enumerate().map(|(row, text)| match row {
-            0 => format!("#\t{text}\n"),
-            2 | 4 => format!("-\t{text}\n"),
-            _ => format!("\t{text}\n"),
+        let rows = table.lines().map(|row| match row.ends_with("The End\t") {
+            true => format!("-\t{row}\n"),
+            false => format!("\t{row}\n"),
         });
-        let fewer = edited(
-            &FORMAT,
-            &built(true),
-            LINES,
-            rows.collect::<String>().as_bytes(),
+        let table = format!("{}\t1\t\t5\t6\t0\tThe End\t\n", rows.collect::<String>());
+        let second = [(5.0, 6.0, SECOND[0].2)];
+        let expected = credits_of(true, &[&FIRST, &second]);
+        assert_eq!(
+            with(&built(true), &table.replacen('\t', "#\t", 1)),
+            Ok(expected)
         );
-        let expected = credits_of(true, &[&[FIRST[0], FIRST[2]], &[]]);
-        assert_eq!(fewer, Ok(expected.into()));
+    }
+
+    #[test]
+    fn line_breaks_in_texts_are_shown_and_stored() {
+        let line = |text| [(0.0, 1.0, [Some(text), None])];
+        let asset = credits_of(true, &[&line("one\ntwo")]);
+        let edited = edit(&asset, ["one\\ntwo", "one\\n2"]);
+        assert_eq!(edited, Ok(credits_of(true, &[&line("one\n2")])));
     }
 
     #[test]
     fn what_does_not_fit_is_refused_with_its_place() {
-        let refused = |file, texts: [&str; 2]| edit(&built(true), file, texts).unwrap_err();
+        let refused = |texts: [&str; 2]| edit(&built(true), texts).unwrap_err();
         let long = "x".repeat(256);
         assert_eq!(
-            refused(TEXT, ["A Film\n", ""]),
-            "has 4 rows, must have 5: lines are added and deleted in lines.tsv"
-        );
-        assert_eq!(
-            refused(TEXT, ["A Film", "A\tFilm\tmore"]),
-            "row 1: has more than two texts"
-        );
-        assert_eq!(
-            refused(TEXT, ["right\n\n", "right\nx\n"]),
-            "row 4: must be empty, between sections"
-        );
-        assert_eq!(
-            refused(LINES, ["A Film", &long]),
+            refused(["A Film", &long]),
             "line 2, column left (0 0): has 256 letters, at most 255 fit"
         );
         assert_eq!(
-            refused(LINES, ["\t2\t0\tA Film", "\t2\t1\tA Film"]),
+            refused(["A Film", "\u{2192}"]),
+            "line 2, column left (0 0): has the character '\u{2192}', which cannot be stored"
+        );
+        assert_eq!(
+            refused(["\t2\t0\tA Film", "\t2\t1\tA Film"]),
             "line 2, column preset (0 0): 1 is no preset: the section has 1"
         );
         assert_eq!(
-            refused(LINES, ["The End\t\n", "The End\t\n2\t\t0\t1\t0\tx\t\n"]),
+            refused(["The End\t\n", "The End\t\n2\t\t0\t1\t0\tx\t\n"]),
             "line 6, column section: is none of the 2 sections"
         );
-        let empty = credits_of(true, &[&[]]);
-        assert_eq!(
-            edited(&FORMAT, &empty, TEXT, b"\n"),
-            Ok(Imported::Unchanged)
-        );
-        assert_eq!(
-            edited(&FORMAT, &empty, TEXT, b"more\n").unwrap_err(),
-            "row 1: belongs to no line"
-        );
-        assert_eq!(edited(&FORMAT, b"", TEXT, b""), Ok(Imported::Unchanged));
-        let enciphered = |[shown, new]: [&str; 2]| {
-            let mut asset = built(true);
-            asset[15] = ENCIPHERED as u8;
-            edit(&asset, LINES, [shown, new])
-        };
-        assert_eq!(
-            enciphered(["\t2.5\t4\t0\t", "\t2.5\t4\t0\tx"]).unwrap_err(),
-            "has enciphered texts, around which lines cannot move"
-        );
-        assert!(enciphered(["\t2.5\t4\t", "\t2.75\t4\t"]).is_ok());
+        let edit = |path, value| edited_value(&FORMAT, &built(true), path, value);
+        edit("sections[1].presets", "3").unwrap_err();
+        edit("version", "3").unwrap_err();
+    }
+
+    #[test]
+    fn lines_do_not_move_around_texts_that_are_not_shown() {
+        let mut enciphered = built(true);
+        enciphered[15] = 3;
+        let long = "x".repeat(300).leak();
+        let long = credits_of(true, &[&[(0.0, 1.0, [Some(long), None])], &FIRST]);
+        for asset in [enciphered, long] {
+            let refused = edit(&asset, ["\t2.5\t4\t0\t", "\t2.5\t4\t0\tx"]);
+            assert_eq!(
+                refused.unwrap_err(),
+                "has texts or lines that are not shown, around which no line can move"
+            );
+            let timed = edit(&asset, ["\t2.5\t4\t", "\t2.75\t4\t"]).unwrap();
+            assert_eq!(timed.len(), asset.len());
+            assert_ne!(timed, asset);
+        }
     }
 
     #[test]
     fn durations_and_flags_are_values_of_info_json() {
-        let edit = |path, value| edited_value(&FORMAT, &built(true), path, value);
-        let mut expected = built(true);
-        expected[24 + 8 + 3] = 0x40;
-        assert_eq!(edit("sections[0].flags", "64"), Ok(Some(expected)));
-        assert!(edit("sections[1].duration", "3.5").unwrap().is_some());
-        edit("sections[1].lines", "3").unwrap_err();
-        edit("sections[1].size", "3").unwrap_err();
+        for is_big in [true, false] {
+            let edit = |path, value| edited_value(&FORMAT, &built(is_big), path, value);
+            let mut expected = built(is_big);
+            expected[24 + 8 + if is_big { 3 } else { 0 }] = 0x40;
+            assert_eq!(edit("sections[0].flags", "64"), Ok(Some(expected)));
+            assert!(edit("sections[1].duration", "3.5").unwrap().is_some());
+        }
+    }
+
+    /// An edit of a line: kept, with another text, or deleted.
+    #[derive(Debug, Clone, Copy)]
+    enum Change {
+        Keep,
+        Text(&'static str),
+        Delete,
+    }
+
+    fn line() -> impl Strategy<Value = Built> {
+        let text = prop::option::of(prop::sample::select(vec!["a", "bb b", "longer text"]));
+        (0_u8..9, 0_u8..9, [text.clone(), text])
+            .prop_map(|(start, end, texts)| (start.into(), end.into(), texts))
+    }
+
+    fn change() -> impl Strategy<Value = Change> {
+        prop_oneof![
+            Just(Change::Keep),
+            prop::sample::select(vec!["", "c", "dd d d d"]).prop_map(Change::Text),
+            Just(Change::Delete),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn any_edits_of_lines_are_stored(
+            sections in prop::collection::vec(
+                (
+                    prop::collection::vec((line(), change()), 0..4),
+                    prop::collection::vec(line(), 0..3),
+                ),
+                1..4,
+            ),
+            is_big: bool,
+        ) {
+            let row = |deleted: &str, section: usize, index: String, line: &Built| {
+                let (start, end, texts) = line;
+                let [left, right] = texts.map(Option::unwrap_or_default);
+                format!("{deleted}\t{section}\t{index}\t{start}\t{end}\t0\t{left}\t{right}\n")
+            };
+            let mut table = "#\tsection\tline\tstart\tend\tpreset\tleft\tright\n".to_owned();
+            let mut expected = Vec::new();
+            for (number, (lines, added)) in sections.iter().enumerate() {
+                let mut kept = Vec::new();
+                for (index, (line, change)) in lines.iter().enumerate() {
+                    let mut line = *line;
+                    if let Change::Text(text) = change {
+                        line.2[0] = Some(*text).filter(|text| !text.is_empty());
+                    }
+                    let is_deleted = matches!(change, Change::Delete);
+                    let deleted = if is_deleted { "-" } else { "" };
+                    table += &row(deleted, number, index.to_string(), &line);
+                    kept.extend((!is_deleted).then_some(line));
+                }
+                for line in added {
+                    table += &row("", number, String::new(), line);
+                }
+                kept.extend(added);
+                expected.push(kept);
+            }
+            let old: Vec<Vec<Built>> = sections
+                .iter()
+                .map(|(lines, _)| lines.iter().map(|(line, _)| *line).collect())
+                .collect();
+            let of = |sections: &[Vec<Built>]| {
+                let sections: Vec<&[Built]> = sections.iter().map(Vec::as_slice).collect();
+                credits_of(is_big, &sections)
+            };
+            prop_assert_eq!(with(&of(&old), &table), Ok(of(&expected)));
+        }
     }
 }

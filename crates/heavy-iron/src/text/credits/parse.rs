@@ -15,7 +15,7 @@ const MAGIC: u32 = 0xBEEE_EEEF;
 pub const MAGIC_SIZE: usize = 4;
 
 /// State of credits whose texts are enciphered.
-pub const ENCIPHERED: u32 = 3;
+const ENCIPHERED: u32 = 3;
 
 /// Size of a preset in bytes.
 const PRESET: usize = 76;

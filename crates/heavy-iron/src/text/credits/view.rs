@@ -12,20 +12,19 @@ use crate::view;
 use hpimount_assets::parse::so_far;
 use hpimount_assets::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use hpimount_assets::view::import::Editable;
-use hpimount_assets::view::node::{self, Entry, Nodes};
+use hpimount_assets::view::node::{self, Entry, Node, Nodes, Rule};
 use hpimount_assets::view::page::Rows;
 use hpimount_assets::view::{AssetContext, Measures, Opened, ViewFormat};
 use hpimount_containers::text::windows_1252;
 
 /// The file with the texts.
-pub(super) const TEXT: &str = "text.txt";
+const TEXT: &str = "text.txt";
 
 /// The table of the lines.
 pub(super) const LINES: &str = "lines.tsv";
 
 /// The columns of the table.
-pub(super) const COLUMNS: [&str; 7] =
-    ["section", "line", "start", "end", "preset", "left", "right"];
+const COLUMNS: [&str; 7] = ["section", "line", "start", "end", "preset", "left", "right"];
 
 /// Credits.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -34,7 +33,6 @@ pub const FORMAT: ViewFormat = ViewFormat {
         Converted::parts(&[ConvertedFile::named("txt", TEXT)]).within(Folder::Named("texts")),
     ),
     edits: &[
-        Editable::new(TEXT, "texts of the lines"),
         Editable::new(
             LINES,
             "times, presets and texts; lines can be added and deleted",
@@ -42,6 +40,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
         Editable::new("info.json", "id, durations, flags and motions"),
     ],
     import: Some(import),
+    left_out: &[Editable::new(
+        TEXT,
+        "shows only the texts of credits: edit their lines.tsv",
+    )],
     ..ViewFormat::new("HIP credits", open)
 };
 
@@ -62,20 +64,26 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Opened {
 }
 
 fn header(model: &Credits) -> Vec<Entry<'_>> {
-    node::stored(&model.header, MAGIC_SIZE, model.endian)
+    let header = node::stored(&model.header, MAGIC_SIZE, model.endian);
+    without_size(header).collect()
 }
 
 fn sections(model: &Credits) -> Nodes<'_> {
     Box::new(model.sections.iter().map(|section| {
         let header = node::stored(&section.header, section.offset, model.endian);
-        let lines = ("lines", section.lines.len().into());
-        node::map(header.into_iter().chain([lines]))
+        let lines = Node::from(section.lines.len()).ruled(Rule::Remark);
+        node::map(without_size(header).chain([("lines", lines)]))
     }))
+}
+
+/// Leaves out the size in bytes, which an edited line changes.
+fn without_size(header: Vec<Entry<'_>>) -> impl Iterator<Item = Entry<'_>> {
+    header.into_iter().filter(|(name, _)| *name != "size")
 }
 
 /// Writes the lines, each with its second text after a tab, and an empty line between
 /// sections.
-pub(super) fn write(model: &Credits, out: &mut dyn Write) -> io::Result<()> {
+fn write(model: &Credits, out: &mut dyn Write) -> io::Result<()> {
     for (number, section) in model.sections.iter().enumerate() {
         if number > 0 {
             out.write_all(b"\n")?;

@@ -25,7 +25,7 @@ pub struct Features {
     /// Absolute offset of the table.
     offset: usize,
     #[get_size(ignore)]
-    table: Bytes,
+    pub(super) table: Bytes,
 }
 
 /// A feature.

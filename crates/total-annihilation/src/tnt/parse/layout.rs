@@ -13,6 +13,11 @@ const HEADER_SIZE: usize = 64;
 /// Maximum side length of a minimap in pixels.
 const MAX_EDGE: u32 = 4096;
 
+/// Returns the header of a file.
+pub(super) fn header(file: &Bytes) -> Bytes {
+    file.slice(..HEADER_SIZE.min(file.len()))
+}
+
 impl Tnt {
     /// Reads the header, and then all parts. Returns the first error.
     pub(super) fn read(&mut self, file: &Bytes) -> Result<()> {

@@ -13,6 +13,7 @@ use get_size2::GetSize;
 
 pub use features::{Feature, Features, NAME_SIZE};
 
+use self::layout::header;
 use crate::pointer::{u16_at, u32_at};
 use crate::terrain::{Heights, Minimap, Terrain};
 use hpimount_assets::parse::{Incomplete, finish};
@@ -169,6 +170,18 @@ impl Tnt {
     /// Returns the height of each cell, row by row, as stored.
     pub fn heights(&self) -> impl Iterator<Item = u8> {
         self.heights.iter()
+    }
+
+    /// Returns the parts of its file besides heights and minimap.
+    pub(super) fn parts_without_pictures(&self, file: &Bytes) -> Vec<Bytes> {
+        let mut parts = vec![header(file), self.features.table.clone()];
+        parts.extend(self.terrain.parts());
+        if let Some(ground) = &self.ground {
+            // In other versions, the cells with the features have the heights too.
+            let lists = [&ground.names, &ground.u, &ground.v, &self.feature_cells];
+            parts.extend(lists.map(Bytes::clone));
+        }
+        parts
     }
 
     /// Returns the feature word of a cell: the number of a feature, or a large number
