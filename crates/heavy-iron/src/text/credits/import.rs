@@ -5,15 +5,18 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 use hpimount_record::{self as record, FixedSize, Record, Writer};
 
-use super::view::{FORMAT, LINES};
 use super::{Credits, CreditsHeader, CreditsLine, CreditsSection, Line, Section};
 use super::{MAGIC_SIZE, MAX_TEXT};
 use crate::origin::Origin;
+use hpimount_assets::view::ViewFormat;
 use hpimount_assets::view::edited_table::{
     self, Added, Adding, Change, Rules, edited_text, of_view,
 };
 use hpimount_assets::view::import::{Edit, Imported, NOT_THIS_FILE, Problems};
 use hpimount_containers::text::{windows_1252, windows_1252_byte};
+
+/// The table of the lines.
+pub(super) const LINES: &str = "lines.tsv";
 
 /// Rules for editing the table. New lines follow the others of their section.
 const RULES: Rules<'_> = Rules {
@@ -30,8 +33,8 @@ const ROW: usize = 1024;
 /// Memory for each letter of its texts, in bytes: escaped, and as cells.
 const LETTER: usize = 32;
 
-/// Encodes an edited `lines.tsv`.
-pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
+/// Encodes an edited `lines.tsv`, which `format` shows.
+pub(super) fn import(edit: &Edit<'_>, format: &ViewFormat) -> Result<Imported, String> {
     if edit.part.name != LINES {
         return Err(NOT_THIS_FILE.to_owned());
     }
@@ -43,7 +46,7 @@ pub(super) fn import(edit: &Edit<'_>) -> Result<Imported, String> {
     let memory = shown + edited_table::memory(b"", edit.file) + 2 * edit.asset.len();
     let memory = edit.context.reserve(memory);
     let _memory = memory.map_err(|error| error.to_string())?;
-    let found = of_view(&FORMAT, edit, &RULES)?;
+    let found = of_view(format, edit, &RULES)?;
 
     let mut new = EditedLines::new(&old);
     let mut problems = Problems::default();
@@ -284,6 +287,7 @@ fn overwrite(record: &dyn Record, at: usize, out: &mut Writer) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::credits::FORMAT;
     use fixtures::edited_value;
     use fixtures::heavy_iron::{CreditsLine as Built, credits_of};
     use hpimount_assets::view::import::edited;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use bytes::Bytes;
 use hpimount_record::Value;
 
-use super::import::import;
+use super::import::{LINES, import};
 use super::{Credits, MAGIC_SIZE};
 use crate::origin::Origin;
 use crate::view;
@@ -19,9 +19,6 @@ use hpimount_containers::text::windows_1252;
 
 /// The file with the texts.
 const TEXT: &str = "text.txt";
-
-/// The table of the lines.
-pub(super) const LINES: &str = "lines.tsv";
 
 /// The columns of the table.
 const COLUMNS: [&str; 7] = ["section", "line", "start", "end", "preset", "left", "right"];
@@ -39,7 +36,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
         ),
         Editable::new("info.json", "id, durations, flags and motions"),
     ],
-    import: Some(import),
+    import: Some(|edit| import(edit, &FORMAT)),
     left_out: &[Editable::new(
         TEXT,
         "shows only the texts of credits: edit their lines.tsv",
