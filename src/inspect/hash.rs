@@ -62,3 +62,18 @@ impl Write for Hasher {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_up_to_the_limit_are_hashed_and_counted() {
+        let mut hasher = Hasher::new(4);
+        hasher.write_all(b"ab").unwrap();
+        let refused = hasher.write_all(b"cde").unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::FileTooLarge);
+        hasher.write_all(b"cd").unwrap();
+        assert_eq!(hasher.finish(), (Sha256::digest(b"abcd").into(), 4));
+    }
+}

@@ -45,7 +45,8 @@ pub(crate) fn import(edit: &Edit<'_>, find: Find) -> Result<Imported, String> {
     }
     let mut asset = edit.asset.to_vec();
     import::overwrite(edit.asset, &old, &new, &mut asset)?;
-    if find(&asset.clone().into(), edit.context)?.used != pictures.used {
+    let is_minimap = edit.part.name == MINIMAP;
+    if is_minimap && find(&asset.clone().into(), edit.context)?.used != pictures.used {
         return Err("fills the map with the padding color, which follows it in the minimap".into());
     }
     Ok(Imported::Changed(Changed {
