@@ -124,11 +124,8 @@ fn facts(shown: &WithColors<Tnt>) -> Vec<Entry<'_>> {
         ("tiles", value(tiles(tnt).into())),
         ("pixels", value(pixels(tnt).into())),
         ("tile_count", tnt.terrain.tile_count().into()),
-        (
-            "sea_level",
-            word(tnt.sea_level, Some(tnt.version.sea_level())),
-        ),
-        ("flags", word(tnt.flags, tnt.version.flags())),
+        ("sea_level", word(tnt.sea_level, tnt.sea_level_at)),
+        ("flags", word(tnt.flags, tnt.flags_at)),
         (
             "uses_stored_minimap",
             value(is_stored.into()).derived("is the lowest bit of flags"),

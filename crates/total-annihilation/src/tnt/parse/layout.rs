@@ -52,11 +52,13 @@ impl Tnt {
         let (tile_count_offset, tile_count) = (cursor.offset(), cursor.u32("tile count")?);
         let (count_offset, count) = (cursor.offset(), cursor.u32("feature count")?);
         let features = Pointer::read(cursor, "features")?;
+        self.sea_level_at = Some(cursor.offset() as usize);
         self.sea_level = cursor.u32("sea level")?;
         if self.version == Version::OldTa {
             cursor.seek(0x38, "minimap")?;
         }
         let minimap = Pointer::read(cursor, "minimap")?;
+        self.flags_at = Some(cursor.offset() as usize);
         self.flags = cursor.u32("flags")?;
 
         let mut first = None;
@@ -81,6 +83,7 @@ impl Tnt {
     }
 
     fn kingdoms(&mut self, file: &Bytes, cursor: &mut Cursor<'_>) -> Result<()> {
+        self.sea_level_at = Some(cursor.offset() as usize);
         self.sea_level = cursor.u32("sea level")?;
         let heights = Pointer::read(cursor, "heights")?;
         let cells = Pointer::read(cursor, "feature grid")?;

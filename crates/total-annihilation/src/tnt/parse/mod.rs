@@ -47,25 +47,6 @@ pub enum Version {
     Kingdoms,
 }
 
-impl Version {
-    /// Returns the offset of the height of the sea.
-    pub fn sea_level(self) -> usize {
-        match self {
-            Self::Ta | Self::OldTa => 0x24,
-            Self::Kingdoms => 0x0C,
-        }
-    }
-
-    /// Returns the offset of the flags, which maps of Kingdoms do not have.
-    pub fn flags(self) -> Option<usize> {
-        match self {
-            Self::Ta => Some(0x2C),
-            Self::OldTa => Some(0x3C),
-            Self::Kingdoms => None,
-        }
-    }
-}
-
 /// The parsed contents of a TNT file.
 #[derive(Debug, Clone, Default, GetSize)]
 pub struct Tnt {
@@ -77,8 +58,12 @@ pub struct Tnt {
     pub height: u32,
     /// Height of the sea, in the unit of [`Tnt::heights`].
     pub sea_level: u32,
+    /// Offset of this number.
+    pub sea_level_at: Option<usize>,
     /// Flags of Total Annihilation's maps.
     pub flags: u32,
+    /// Offset of the flags, which maps of Kingdoms do not have.
+    pub flags_at: Option<usize>,
     /// The ground as a picture. Maps of Kingdoms have no tiles, see [`Tnt::ground`].
     pub terrain: Terrain,
     /// The features of the map: the names that cells refer to.
